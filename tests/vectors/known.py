@@ -11,6 +11,7 @@ from errors import FlakeIdError
 from generator import Generator, Options
 from layout import Parts, parse
 from text import FORMS
+from uuid_form import encode as encode_uuid
 
 TUTORIAL = "a widely read tutorial's worked example of a Twitter ID"
 VD2ORG = "tests of vd2org/snowflake"
@@ -282,6 +283,14 @@ BYTES = (
 )
 
 
+UUIDS = (
+    (0, "00000000-0000-8000-8366-6c616b656964"),
+    (0xABCDEF0123456789, "abcdef01-2345-8678-a766-6c616b656964"),
+    (18446744073709551615, "ffffffff-ffff-8fff-bf66-6c616b656964"),
+)
+"""Written by hand from the figure of RFC 9562, section 5.8."""
+
+
 class KnownTime(NamedTuple):
     """An instant of a layout as published, with a precision of a day or of the layout."""
 
@@ -325,6 +334,8 @@ def check() -> None:
         expect(refuses(form, spelling), True, f"{form} {spelling} must be rejected: {why}")
     for id_, digits, origin in BYTES:
         expect(id_.to_bytes(8, "big").hex(), digits, f"bytes of {id_} ({origin})")
+    for id_, text in UUIDS:
+        expect(encode_uuid(id_), text, f"UUID of {id_}")
     for time in TIMES:
         check_time(time)
     check_clocks()

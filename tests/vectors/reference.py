@@ -22,6 +22,7 @@ import known
 import layout_cases
 import schedule_cases
 import text_cases
+import uuid_cases
 
 FOLDER = Path(__file__).resolve().parent
 DOCUMENTS = {
@@ -30,6 +31,7 @@ DOCUMENTS = {
     "schedules.json": schedule_cases.document,
     "errors.json": errors.document,
     "keyed.json": keyed_cases.document,
+    "uuid.json": uuid_cases.document,
 }
 
 

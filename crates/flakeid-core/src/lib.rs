@@ -54,6 +54,7 @@ mod ring;
 mod statistics;
 mod sync;
 mod text;
+mod uuid;
 
 pub use calendar::{Rfc3339, whole_ms};
 pub use clock::*;

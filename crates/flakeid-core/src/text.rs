@@ -6,7 +6,7 @@ use core::ops::Deref;
 use core::str::FromStr;
 
 use crate::error::TextFault;
-use crate::{Error, Id};
+use crate::{Error, Id, uuid};
 
 /// A string form of an ID.
 ///
@@ -45,10 +45,14 @@ pub enum TextForm {
     /// z-base-32 encodes the bits from the left. See
     /// <https://philzimmermann.com/docs/human-oriented-base-32-encoding.txt>.
     Zbase32,
+    /// The 36 lowercase characters of a UUID of version 8. The strings sort in the same order as the IDs. Decoding also
+    /// accepts uppercase letters, and rejects UUIDs that flakeid did not create from IDs. See
+    /// [`Id::to_uuid_bytes`] for the bits.
+    Uuid,
 }
 
-/// The largest number of digits in any form, which is the number of decimal digits of 2^64 − 1.
-const MOST: usize = 20;
+/// The largest number of characters in any form, which is the length of a UUID.
+const MOST: usize = uuid::LENGTH;
 
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const LOWER: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
@@ -59,7 +63,7 @@ const ZBASE32: &[u8; 32] = b"ybndrfg8ejkmcpqxot1uwisza345h769";
 
 impl TextForm {
     /// All forms.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Decimal,
         Self::Base32,
         Self::Base36,
@@ -68,10 +72,11 @@ impl TextForm {
         Self::Hex,
         Self::Base58Flickr,
         Self::Zbase32,
+        Self::Uuid,
     ];
 
-    /// The name of the form: `decimal`, `base32`, `base36`, `base58`, `base62`, `hex`, `base58_flickr` or
-    /// `zbase32`.
+    /// The name of the form: `decimal`, `base32`, `base36`, `base58`, `base62`, `hex`, `base58_flickr`, `zbase32` or
+    /// `uuid`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -83,6 +88,7 @@ impl TextForm {
             Self::Hex => "hex",
             Self::Base58Flickr => "base58_flickr",
             Self::Zbase32 => "zbase32",
+            Self::Uuid => "uuid",
         }
     }
 
@@ -93,31 +99,35 @@ impl TextForm {
             Self::Base36 => LOWER,
             Self::Base58 => BITCOIN,
             Self::Base62 => DIGITS,
-            Self::Hex => LOWER.split_at(16).0,
+            Self::Hex | Self::Uuid => LOWER.split_at(16).0,
             Self::Base58Flickr => FLICKR,
             Self::Zbase32 => ZBASE32,
         }
     }
 
-    /// The largest number of digits in this form, which is the number of digits of 2^64 − 1.
+    /// The largest number of characters in this form, which is the length of the string for 2^64 − 1.
     const fn most_digits(self) -> usize {
         match self {
             Self::Decimal => 20,
             Self::Base32 | Self::Base36 | Self::Zbase32 => 13,
             Self::Base58 | Self::Base58Flickr | Self::Base62 => 11,
             Self::Hex => 16,
+            Self::Uuid => uuid::LENGTH,
         }
     }
 
-    /// Whether all IDs have the same number of digits, so that the strings sort in the same order as the IDs.
+    /// Whether all strings have the same length, so that the strings sort in the same order as the IDs.
     #[must_use]
     pub const fn is_fixed_width(self) -> bool {
-        matches!(self, Self::Base32 | Self::Base62 | Self::Hex)
+        matches!(self, Self::Base32 | Self::Base62 | Self::Hex | Self::Uuid)
     }
 
     /// Encodes an ID in this form.
     #[must_use]
     pub fn encode(self, id: Id) -> Text {
+        if self == Self::Uuid {
+            return Text::of_digits(&uuid::characters(uuid::of_id(id.to_u64())));
+        }
         let alphabet = self.alphabet();
         let radix = alphabet.len() as u64;
         let least = if self.is_fixed_width() { self.most_digits() } else { 1 };
@@ -139,11 +149,15 @@ impl TextForm {
     /// - A character is not a valid digit in this text form. Signs, spaces and prefixes are not digits.
     /// - The string has leading zeros that the form does not allow.
     /// - The value is above 2^64 − 1.
+    /// - The string is a UUID whose version, variant or last 58 bits differ from those of [`Id::to_uuid`].
     pub fn decode(self, text: &str) -> Result<Id, Error> {
         self.value(text).map(Id::from_u64).map_err(|fault| Error::id_text(self.name(), text, fault))
     }
 
     fn value(self, text: &str) -> Result<u64, TextFault> {
+        if self == Self::Uuid {
+            return uuid::parse(text).and_then(uuid::id_of);
+        }
         let radix = self.alphabet().len() as u64;
         let mut value: Option<u64> = Some(0);
         for digit in text.chars() {
@@ -176,7 +190,7 @@ impl TextForm {
         let byte = u8::try_from(digit).ok().filter(u8::is_ascii)?;
         let byte = match self {
             Self::Decimal | Self::Base58 | Self::Base58Flickr | Self::Base62 => byte,
-            Self::Base36 | Self::Hex | Self::Zbase32 => byte.to_ascii_lowercase(),
+            Self::Base36 | Self::Hex | Self::Zbase32 | Self::Uuid => byte.to_ascii_lowercase(),
             Self::Base32 => match byte.to_ascii_uppercase() {
                 b'I' | b'L' => b'1',
                 b'O' => b'0',
@@ -235,6 +249,45 @@ impl Id {
     pub fn to_zbase32(self) -> Text {
         TextForm::Zbase32.encode(self)
     }
+
+    /// Encodes the ID as the 36 lowercase characters of a UUID of version 8. The strings sort in the same order as the
+    /// IDs. See [`to_uuid_bytes`](Self::to_uuid_bytes) for the bits.
+    #[must_use]
+    pub fn to_uuid(self) -> Text {
+        TextForm::Uuid.encode(self)
+    }
+
+    /// Returns the ID as the 16 bytes of a UUID of version 8 (RFC 9562, section 5.8), for columns and interfaces that
+    /// require a UUID. The byte arrays sort in the same order as the IDs, and do not depend on the layout.
+    ///
+    /// The 64 bits of the ID fill the UUID from the left, around the version and the variant. The last 58 bits are two one
+    /// bits and the 7 bytes `flakeid` in ASCII. A UUID contains no random bits, so it can be guessed like the ID.
+    ///
+    /// ```
+    /// use flakeid_core::Id;
+    ///
+    /// let id = Id::from_u64(910_499_571_847_892_992); // 0x0ca2be895c239000
+    /// assert_eq!(id.to_uuid().as_str(), "0ca2be89-5c23-8900-8366-6c616b656964");
+    /// assert_eq!(Id::from_uuid_bytes(id.to_uuid_bytes())?, id);
+    /// # Ok::<(), flakeid_core::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn to_uuid_bytes(self) -> [u8; 16] {
+        uuid::bytes(uuid::of_id(self.to_u64()))
+    }
+
+    /// Creates an ID from the 16 bytes of a UUID: the inverse of [`to_uuid_bytes`](Self::to_uuid_bytes).
+    ///
+    /// # Errors
+    /// [`InvalidId`](crate::ErrorKind::InvalidId) if the variant, the version or the last 58 bits differ from those that
+    /// `to_uuid_bytes` writes.
+    pub fn from_uuid_bytes(bytes: [u8; 16]) -> Result<Self, Error> {
+        let halves = uuid::of_bytes(bytes);
+        uuid::id_of(halves).map(Self::from_u64).map_err(|fault| {
+            let text = Text::of_digits(&uuid::characters(halves));
+            Error::id_text(TextForm::Uuid.name(), &text, fault)
+        })
+    }
 }
 
 /// Parses 1 to 20 decimal digits. Accepts leading zeros, but rejects a sign.
@@ -260,7 +313,7 @@ impl FromStr for TextForm {
         Self::ALL.into_iter().find(|form| form.name() == text).ok_or_else(|| {
             Error::invalid_option(
                 "text form",
-                "must be decimal, base32, base36, base58, base62, hex, base58_flickr or zbase32",
+                "must be decimal, base32, base36, base58, base62, hex, base58_flickr, zbase32 or uuid",
             )
         })
     }
@@ -282,7 +335,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// Creates a string of at most 20 ASCII characters.
+    /// Creates a string of at most 36 ASCII characters.
     pub(crate) fn of_digits(ascii: &[u8]) -> Self {
         let start = MOST - ascii.len();
         let mut digits = [0; MOST];
@@ -294,7 +347,7 @@ impl Text {
         MOST - usize::from(self.start)
     }
 
-    /// The digits of the ID.
+    /// The characters of the string.
     #[must_use]
     #[expect(clippy::missing_panics_doc, clippy::panic, reason = "alphabets are ASCII")]
     pub fn as_str(&self) -> &str {

@@ -99,6 +99,9 @@ impl fmt::Display for LayoutFault {
     }
 }
 
+/// The end of the messages about UUIDs that contain no ID.
+const ONLY_OURS: &str = "only UUIDs that flakeid created from IDs contain IDs";
+
 /// The reason why a string is not a valid ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextFault {
@@ -107,6 +110,10 @@ pub(crate) enum TextFault {
     Digit(char),
     LeadingZero,
     Overflow,
+    UuidShape,
+    UuidVariant,
+    UuidVersion(u8),
+    UuidMark,
 }
 
 impl fmt::Display for TextFault {
@@ -123,6 +130,21 @@ impl fmt::Display for TextFault {
             Self::LeadingZero => f.write_str("the string must not begin with a zero digit"),
             Self::Overflow => f.write_str(
                 "the number is larger than the largest 64-bit ID; an ID must be from 0 to 18446744073709551615",
+            ),
+            Self::UuidShape => f.write_str(
+                "a UUID must have 36 characters: hexadecimal digits in groups of 8, 4, 4, 4 and 12, with hyphens \
+                 between the groups",
+            ),
+            Self::UuidVariant => {
+                write!(f, "the UUID does not have the variant of RFC 9562; {ONLY_OURS}")
+            }
+            Self::UuidVersion(version) => {
+                write!(f, "the UUID has version {version}, but an ID requires version 8; {ONLY_OURS}")
+            }
+            Self::UuidMark => write!(
+                f,
+                "the UUID has version 8, but its last 58 bits are not those of flakeid's UUIDs, which end with \
+                 66-6c616b656964; {ONLY_OURS}"
             ),
         }
     }

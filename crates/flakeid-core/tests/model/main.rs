@@ -120,7 +120,28 @@ proptest! {
     }
 
     #[test]
-    fn decoding_accepts_only_the_documented_variants_of_each_text_form(text in "[ -~]{0,22}|[0-9a-zA-Z]{10,21}") {
+    fn uuids_round_trip_and_preserve_id_order_as_bytes(a in layout::value(), b in layout::value()) {
+        let (x, y) = (Id::from_u64(a).to_uuid_bytes(), Id::from_u64(b).to_uuid_bytes());
+        prop_assert_eq!(Id::from_uuid_bytes(x).unwrap().to_u64(), a);
+        prop_assert_eq!(x.cmp(&y), a.cmp(&b));
+    }
+
+    #[test]
+    fn conversion_accepts_only_uuids_that_flakeid_creates(bits in any::<u128>(), id in layout::value(), flips in 0_u8..4) {
+        // A UUID of random bits is almost never accepted, so most cases change a few bits of an accepted UUID.
+        let mut uuid = u128::from_be_bytes(Id::from_u64(id).to_uuid_bytes());
+        for flip in 0..flips {
+            uuid ^= 1 << (bits >> (7 * flip) & 127);
+        }
+        for given in [bits, uuid] {
+            if let Ok(id) = Id::from_uuid_bytes(given.to_be_bytes()) {
+                prop_assert_eq!(u128::from_be_bytes(id.to_uuid_bytes()), given);
+            }
+        }
+    }
+
+    #[test]
+    fn decoding_accepts_only_the_documented_variants_of_each_text_form(text in "[ -~]{0,22}|[0-9a-zA-Z]{10,21}|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-8[0-9a-fA-F]{3}-[89abAB][37bBfF]66-6[cC]616[bB]65696[0-9]") {
         for form in TextForm::ALL {
             if let Ok(id) = form.decode(&text) {
                 // Each text form accepts only its documented variants. Decoding must not truncate the string or skip
@@ -131,7 +152,7 @@ proptest! {
                     TextForm::Base32 => {
                         text.to_uppercase().replace(['I', 'L'], "1").replace('O', "0")
                     }
-                    TextForm::Base36 | TextForm::Hex | TextForm::Zbase32 => text.to_lowercase(),
+                    TextForm::Base36 | TextForm::Hex | TextForm::Zbase32 | TextForm::Uuid => text.to_lowercase(),
                     _ => text.clone(),
                 };
                 let zero = form == TextForm::Decimal && folded.is_empty();
