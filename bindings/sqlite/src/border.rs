@@ -210,7 +210,8 @@ fn guard(call: impl FnOnce() -> Result<Answer, Error>) -> Result<Answer, String>
 /// Writes a result for C. Returns 1 if the result is an error, and 0 otherwise.
 fn answer(answered: Result<Answer, String>, result: &mut Value) -> c_int {
     let is_error = answered.is_err();
-    let text = match answered {
+    result.kind = if matches!(answered, Ok(Answer::Blob(_))) { BLOB } else { TEXT };
+    let bytes: Box<[u8]> = match answered {
         Ok(Answer::Null) => {
             result.kind = NULL;
             return 0;
@@ -219,11 +220,11 @@ fn answer(answered: Result<Answer, String>, result: &mut Value) -> c_int {
             (result.kind, result.integer) = (INTEGER, integer);
             return 0;
         }
+        Ok(Answer::Blob(bytes)) => Box::new(bytes),
         Ok(Answer::Text(text)) | Err(text) => text.into_bytes().into_boxed_slice(),
     };
-    result.kind = TEXT;
-    result.length = c_int::try_from(text.len()).unwrap_or(0);
-    result.text = Box::into_raw(text).cast::<c_char>();
+    result.length = c_int::try_from(bytes.len()).unwrap_or(0);
+    result.text = Box::into_raw(bytes).cast::<c_char>();
     is_error.into()
 }
 

@@ -55,6 +55,8 @@ static void call(sqlite3_context *context, int count, sqlite3_value **values) {
         sqlite3_result_int64(context, result.integer);
     } else if (result.type == SQLITE_TEXT) {
         sqlite3_result_text(context, result.text, result.length, SQLITE_TRANSIENT);
+    } else if (result.type == SQLITE_BLOB) {
+        sqlite3_result_blob(context, result.text, result.length, SQLITE_TRANSIENT);
     } else {
         sqlite3_result_null(context);
     }

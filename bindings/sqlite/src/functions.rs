@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use flakeid_core::{Error, Layout, Parts, PublicIds, TextForm};
+use flakeid_core::{Error, ErrorKind, Id, Layout, Parts, PublicIds, TextForm};
 use flakeid_json::{IdJson, layout_name, parse_instant};
 
 use crate::connection::Connection;
@@ -48,7 +48,7 @@ impl Function {
 }
 
 /// All SQL functions except `flakeid_next_n`, which returns rows, and [`ADD_DOMAIN`].
-pub(crate) static FUNCTIONS: [Function; 18] = [
+pub(crate) static FUNCTIONS: [Function; 20] = [
     Function::other(c"flakeid_configure", -1, DIRECT, configure),
     Function::other(c"flakeid_next", 0, IN_SCHEMA, next),
     Function::pure(c"flakeid_time", 1, time),
@@ -81,6 +81,10 @@ pub(crate) static FUNCTIONS: [Function; 18] = [
     Function::pure(c"flakeid_parse", 2, |_, arguments| {
         let text = arguments[0].text("text")?;
         Ok(Answer::Integer(form(&arguments[1])?.decode(text)?.to_i64()))
+    }),
+    Function::pure(c"flakeid_to_uuid", 1, |_, ids| Ok(Answer::Blob(ids[0].id()?.to_uuid_bytes()))),
+    Function::pure(c"flakeid_from_uuid", 1, |_, uuids| {
+        Ok(Answer::Integer(from_uuid(&uuids[0])?.to_i64()))
     }),
     Function::other(c"flakeid_layout", 0, IN_SCHEMA, |scope, _| {
         Ok(Answer::Text(scope.connection.layout()?.to_string()))
@@ -141,6 +145,18 @@ fn instant(argument: &Argument<'_>) -> Result<i64, Error> {
     let text = argument.text("time")?;
     let in_utc = || parse_instant("time", &format!("{text}Z"));
     parse_instant("time", text).or_else(|error| in_utc().map_err(|_| error))
+}
+
+/// Converts the bytes or the string of a UUID to an ID.
+fn from_uuid(argument: &Argument<'_>) -> Result<Id, Error> {
+    let Argument::Blob(bytes) = argument else {
+        return TextForm::Uuid.decode(argument.text("uuid")?);
+    };
+    let bytes = <[u8; 16]>::try_from(*bytes).map_err(|_| {
+        let sentence = format!("a UUID is 16 bytes, not {}", bytes.len());
+        Error::new(ErrorKind::InvalidId, &sentence, None)
+    })?;
+    Id::from_uuid_bytes(bytes)
 }
 
 fn form(argument: &Argument<'_>) -> Result<TextForm, Error> {

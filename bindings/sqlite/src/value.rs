@@ -18,6 +18,7 @@ pub(crate) enum Answer {
     Null,
     Integer(i64),
     Text(String),
+    Blob([u8; 16]),
 }
 
 impl Argument<'_> {

@@ -36,6 +36,7 @@ pub struct IdJson<'a> {
     base62: AsString<flakeid_core::Text>,
     base58_flickr: AsString<flakeid_core::Text>,
     zbase32: AsString<flakeid_core::Text>,
+    uuid: AsString<flakeid_core::Text>,
 }
 
 /// A value that is serialized as a JSON string without an intermediate copy.
@@ -74,6 +75,7 @@ impl<'a> IdJson<'a> {
             base62: text(TextForm::Base62),
             base58_flickr: text(TextForm::Base58Flickr),
             zbase32: text(TextForm::Zbase32),
+            uuid: text(TextForm::Uuid),
         })
     }
 }

@@ -143,6 +143,54 @@ fn text_forms_of_ids_match_the_test_vectors() {
 }
 
 #[test]
+fn uuids_of_ids_match_the_test_vectors_and_sort_like_ids() {
+    let connection = configured(&["layout=twitter"]);
+    let file = vectors("uuid.json");
+    connection.execute_batch("CREATE TABLE t (uuid BLOB PRIMARY KEY, n INTEGER)").unwrap();
+    for (n, case) in array(&file["valid"]).iter().enumerate() {
+        let (id, uuid, bytes) = (signed(case), text(&case["text"]), text(&case["bytes"]));
+        same(&connection, &format!("SELECT lower(hex(flakeid_to_uuid({id})))"), bytes);
+        same(&connection, &format!("SELECT typeof(flakeid_to_uuid({id}))"), "blob");
+        same(&connection, &format!("SELECT flakeid_text({id}, 'uuid')"), uuid);
+        for way in [
+            format!("from_uuid(X'{bytes}')"),
+            format!("from_uuid('{uuid}')"),
+            format!("parse('{uuid}', 'uuid')"),
+        ] {
+            same(&connection, &format!("SELECT flakeid_{way}"), &id.to_string());
+        }
+        connection.execute_batch(&format!("INSERT INTO t VALUES (X'{bytes}', {n})")).unwrap();
+    }
+    let sorted = "SELECT count(*) FROM (SELECT n, row_number() OVER (ORDER BY uuid) - 1 AS place FROM t) WHERE n <> place";
+    same(&connection, sorted, "0");
+    for case in array(&file["accepted"]) {
+        same(
+            &connection,
+            &format!("SELECT flakeid_from_uuid('{}')", text(&case["text"])),
+            &signed(case).to_string(),
+        );
+    }
+    for case in array(&file["rejected"]) {
+        let found =
+            connection.query_row("SELECT flakeid_from_uuid(?)", [text(&case["text"])], |row| {
+                row.get::<_, i64>(0)
+            });
+        let said = found.expect_err("an error").to_string();
+        assert!(said.starts_with(text(&case["code"])), "{case}: {said}");
+    }
+    for case in array(&file["rejected_bytes"]) {
+        refused(
+            &connection,
+            &format!("SELECT flakeid_from_uuid(X'{}')", text(&case["bytes"])),
+            text(&case["code"]),
+        );
+    }
+    same(&connection, "SELECT flakeid_to_uuid(NULL)", "null");
+    same(&connection, "SELECT flakeid_from_uuid(NULL)", "null");
+    refused(&connection, "SELECT flakeid_from_uuid(1)", "FLAKEID_INVALID_OPTION");
+}
+
+#[test]
 fn results_of_sqlite_time_functions_are_accepted_as_bounds() {
     let connection = configured(&["layout=twitter"]);
     for (time, unix_ms) in [

@@ -58,6 +58,8 @@ enum OutputForm {
     Base58Flickr,
     /// Up to 13 digits of z-base-32, like `Base32` in the Go library bwmarrin/snowflake
     Zbase32,
+    /// 36 characters of a UUID of version 8, whose ASCII order matches the order of the IDs
+    Uuid,
     /// 8 raw bytes per ID, most significant byte first, without separators
     Bytes,
     /// One JSON object per line, in the format of `inspect --json`
@@ -142,6 +144,7 @@ impl Writer {
             OutputForm::Base62 => TextForm::Base62,
             OutputForm::Base58Flickr => TextForm::Base58Flickr,
             OutputForm::Zbase32 => TextForm::Zbase32,
+            OutputForm::Uuid => TextForm::Uuid,
         };
         Ok(line(out, form.encode(id).as_str())?)
     }

@@ -3,7 +3,7 @@ use std::process::Stdio;
 
 use crate::run::{flakeid, run, run_on, run_with};
 
-const TWITTER: &str = r#"{"id":"910499571847892992","layout":"twitter","timestamp":"2017-09-20T13:43:08.849Z","unix_ms":1505914988849,"tick":217080014192,"node":569,"datacenter":17,"worker":25,"clock_sequence":null,"sequence":0,"hex":"0ca2be895c239000","base32":"0S8NYH5E27400","base36":"6x155swzxs74","base58":"37amtpPtjf5","base62":"15G63YLn9Ae","base58_flickr":"37zLTPoTJE5","zbase32":"3ei6tfqn8ryy"}
+const TWITTER: &str = r#"{"id":"910499571847892992","layout":"twitter","timestamp":"2017-09-20T13:43:08.849Z","unix_ms":1505914988849,"tick":217080014192,"node":569,"datacenter":17,"worker":25,"clock_sequence":null,"sequence":0,"hex":"0ca2be895c239000","base32":"0S8NYH5E27400","base36":"6x155swzxs74","base58":"37amtpPtjf5","base62":"15G63YLn9Ae","base58_flickr":"37zLTPoTJE5","zbase32":"3ei6tfqn8ryy","uuid":"0ca2be89-5c23-8900-8366-6c616b656964"}
 "#;
 
 const DRAWING: &str = "\
@@ -28,6 +28,7 @@ const DRAWING: &str = "\
   hex            0ca2be895c239000
   base58_flickr  37zLTPoTJE5
   zbase32        3ei6tfqn8ryy
+  uuid           0ca2be89-5c23-8900-8366-6c616b656964
 ";
 
 #[test]
@@ -53,6 +54,7 @@ fn inspect_reads_ids_in_every_text_form() {
         ("base62", "15G63YLn9Ae"),
         ("base58_flickr", "37zLTPoTJE5"),
         ("zbase32", "3ei6tfqn8ryy"),
+        ("uuid", "0ca2be89-5c23-8900-8366-6c616b656964"),
     ] {
         assert_eq!(run(&["inspect", "--format", form, id]).quiet().text(), TWITTER, "{form} {id}");
     }

@@ -69,6 +69,7 @@ fn flakeid_next_writes_ids_in_every_text_form() {
         ("base62", TextForm::Base62),
         ("base58_flickr", TextForm::Base58Flickr),
         ("zbase32", TextForm::Zbase32),
+        ("uuid", TextForm::Uuid),
     ] {
         let run = run(&["next", "-n", "9000", "--node", "3", "--format", name]).quiet();
         let ids: Vec<Id> = run.lines().iter().map(|line| form.decode(line).unwrap()).collect();

@@ -106,7 +106,7 @@ pub(super) fn sequence_shift(layout: &Layout) -> u32 {
     span(layout, &[Field::Sequence]).0
 }
 
-/// The template terms for a text form of IDs: its name, its digits, the characters that are
+/// The template terms for a text form that writes an ID as a number: its name, its digits, the characters that are
 /// accepted in place of digits, and its minimum and maximum length.
 pub(super) struct FormTerm {
     pub(super) name: &'static str,
@@ -117,10 +117,12 @@ pub(super) struct FormTerm {
     pub(super) most: usize,
 }
 
-/// Returns the template terms for all text forms. `flakeid-core` determines which characters are
-/// digits, and which other characters are accepted in place of digits.
-pub(super) fn forms() -> [FormTerm; TextForm::ALL.len()] {
-    TextForm::ALL.map(|form| {
+/// Returns the template terms for all text forms except UUIDs, which have separate functions.
+/// `flakeid-core` determines which characters are digits, and which other characters are accepted
+/// in place of digits.
+fn forms() -> Vec<FormTerm> {
+    let numbers = TextForm::ALL.into_iter().filter(|form| *form != TextForm::Uuid);
+    let term = |form: TextForm| {
         let digits = |value| form.encode(Id::from_u64(value));
         let last = |value| digits(value).chars().next_back();
         let radix = (1..64).find(|value| last(*value) == last(0)).unwrap_or(64);
@@ -134,7 +136,13 @@ pub(super) fn forms() -> [FormTerm; TextForm::ALL.len()] {
         });
         let (typed, meant): (String, String) = meant.unzip();
         FormTerm { name: form.name(), alphabet, typed, meant, fewest, most }
-    })
+    };
+    numbers.map(term).collect()
+}
+
+/// Returns the branches of an SQL `CASE` statement that handle the text forms.
+pub(super) fn form_branches(branch: impl Fn(FormTerm) -> String) -> String {
+    forms().into_iter().map(branch).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the SQL calls for the fields that only some layouts have, with `missing` in place of

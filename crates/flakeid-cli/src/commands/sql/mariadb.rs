@@ -12,6 +12,7 @@ const NODE_GUARD: &str = include_str!("mariadb/node_guard.sql");
 const DECODE: &str = include_str!("mariadb/decode.sql");
 const FIELD: &str = include_str!("mariadb/field.sql");
 const BOUNDS: &str = include_str!("mariadb/bounds.sql");
+const UUID: &str = include_str!("mariadb/uuid.sql");
 const TEXT: &str = include_str!("mariadb/text.sql");
 const INSPECT: &str = include_str!("mariadb/inspect.sql");
 const NEXT: &str = include_str!("mariadb/next.sql");
@@ -122,7 +123,7 @@ fn render(
         ("stray", layout_terms::stray(layout).to_string()),
         ("epoch_us", times_1000(layout.epoch().into())),
         ("unit_us", times_1000(layout.unit_ms().into())),
-        ("forms", layout_terms::forms().map(branch).join("\n")),
+        ("forms", layout_terms::form_branches(branch)),
         ("form_names", layout_terms::form_names()),
         (
             "header_node",
@@ -140,7 +141,7 @@ fn render(
         let own = [("field", field.name.to_owned()), ("field_of_id", field.of_id)];
         text += &fill(&fill(FIELD, &own), &terms);
     }
-    for part in [BOUNDS, TEXT, INSPECT] {
+    for part in [BOUNDS, UUID, TEXT, INSPECT] {
         text += &fill(part, &terms);
     }
     if node.is_some() {

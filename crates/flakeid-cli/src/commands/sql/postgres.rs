@@ -12,6 +12,7 @@ const NODE_GUARD: &str = include_str!("postgres/node_guard.sql");
 const DECODE: &str = include_str!("postgres/decode.sql");
 const FIELD: &str = include_str!("postgres/field.sql");
 const BOUNDS: &str = include_str!("postgres/bounds.sql");
+const UUID: &str = include_str!("postgres/uuid.sql");
 const TEXT: &str = include_str!("postgres/text.sql");
 const INSPECT: &str = include_str!("postgres/inspect.sql");
 const KEYED: &str = include_str!("postgres/keyed.sql");
@@ -48,7 +49,7 @@ pub(super) fn script(
     let optional = layout_terms::optional_fields(&fields, call, "NULL::bigint");
     terms.extend(optional);
     terms.push(("stray", format!("('{}')::bigint", layout_terms::stray(layout).cast_signed())));
-    terms.push(("forms", layout_terms::forms().map(branch).join("\n")));
+    terms.push(("forms", layout_terms::form_branches(branch)));
     terms.push(("form_names", layout_terms::form_names()));
     if let Some(node) = node {
         terms.extend(generator_terms(layout, node, &terms));
@@ -63,7 +64,7 @@ pub(super) fn script(
         let own = [("field", field.name.to_owned()), ("field_of_id", field.of_id)];
         text += &fill(&fill(FIELD, &own), &terms);
     }
-    for part in [BOUNDS, TEXT, INSPECT] {
+    for part in [BOUNDS, UUID, TEXT, INSPECT] {
         text += &fill(part, &terms);
     }
     if keyed {

@@ -49,6 +49,13 @@ pub(super) trait Engine {
     /// Returns an SQL expression that converts an instant to Unix milliseconds.
     fn unix_ms(&self, instant: &str) -> String;
 
+    /// Returns an SQL expression for a value of the type that `flakeid_from_uuid` takes. `digits`
+    /// are the 32 hexadecimal digits of a UUID.
+    fn uuid(&self, digits: &str) -> String;
+
+    /// Returns the result of a true condition.
+    fn yes(&self) -> &'static str;
+
     /// Converts an RFC 3339 time in UTC to the database's format, or returns `None` if the database
     /// cannot represent the time.
     fn instant(&self, rfc3339: &str) -> Option<String>;
@@ -72,6 +79,14 @@ impl Engine for PostgresServer {
 
     fn unix_ms(&self, instant: &str) -> String {
         format!("(extract(epoch FROM {instant}) * 1000)::bigint")
+    }
+
+    fn uuid(&self, digits: &str) -> String {
+        format!("'{digits}'::uuid")
+    }
+
+    fn yes(&self) -> &'static str {
+        "true"
     }
 
     fn instant(&self, rfc3339: &str) -> Option<String> {
@@ -146,7 +161,45 @@ pub(super) fn check_decoding(server: &impl Engine) -> [usize; 3] {
     compare(server, &cases);
     check_inspect(server, &schemas, &decoded);
     let schema = schemas.values().next().map(|(_, schema)| schema.as_str()).expect("a layout");
-    [cases.len(), check_bounds(server, &vectors, &schemas), check_text_forms(server, schema)]
+    let texts = check_text_forms(server, schema) + check_uuids(server, schema);
+    [cases.len(), check_bounds(server, &vectors, &schemas), texts]
+}
+
+fn check_uuids(server: &impl Engine, schema: &str) -> usize {
+    let file = vectors("uuid.json");
+    let signed = |case: &Value| text(&case["id"]).parse::<u64>().unwrap().cast_signed();
+    let parse = |text: &str| format!("SELECT {schema}.flakeid_parse({}, 'uuid')", literal(text));
+    let mut cases = Vec::new();
+    for case in array(&file["valid"]) {
+        let (id, uuid) = (signed(case), server.uuid(text(&case["bytes"])));
+        let same = format!("SELECT {schema}.flakeid_to_uuid('{id}') = {uuid}");
+        cases.push((same, server.yes().to_owned()));
+        cases.push((format!("SELECT {schema}.flakeid_from_uuid({uuid})"), id.to_string()));
+        let encode = format!("SELECT {schema}.flakeid_text('{id}', 'uuid')");
+        cases.push((encode, text(&case["text"]).to_owned()));
+        cases.push((parse(text(&case["text"])), id.to_string()));
+    }
+    for case in array(&file["accepted"]) {
+        cases.push((parse(text(&case["text"])), signed(case).to_string()));
+    }
+    for case in array(&file["rejected"]) {
+        if !text(&case["text"]).contains('\0') {
+            cases.push((parse(text(&case["text"])), format!("IDINV {}", text(&case["code"]))));
+        }
+    }
+    for case in array(&file["rejected_bytes"]) {
+        let digits = text(&case["bytes"]);
+        // PostgreSQL's type `uuid` excludes other lengths.
+        if digits.len() == 32 || server.yes() == "1" {
+            let query = format!("SELECT {schema}.flakeid_from_uuid({})", server.uuid(digits));
+            cases.push((query, format!("IDINV {}", text(&case["code"]))));
+        }
+    }
+    for function in ["to_uuid", "from_uuid"] {
+        cases.push((format!("SELECT {schema}.flakeid_{function}(NULL)"), "null".into()));
+    }
+    compare(server, &cases);
+    cases.len()
 }
 
 fn check_bounds(

@@ -88,6 +88,14 @@ impl Engine for DialectServer<'_> {
         format!("TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {instant}) DIV 1000")
     }
 
+    fn uuid(&self, digits: &str) -> String {
+        format!("X'{digits}'")
+    }
+
+    fn yes(&self) -> &'static str {
+        "1"
+    }
+
     fn instant(&self, rfc3339: &str) -> Option<String> {
         Some(rfc3339.strip_suffix('Z')?.replace('T', " "))
     }

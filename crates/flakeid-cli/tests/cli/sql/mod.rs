@@ -19,6 +19,7 @@ mod schedule;
 mod session;
 mod sqlite;
 mod storm;
+mod uuid;
 
 use std::collections::HashSet;
 use std::fs;

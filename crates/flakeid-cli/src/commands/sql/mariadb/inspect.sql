@@ -19,4 +19,5 @@ RETURN IF(id IS NULL, NULL, JSON_OBJECT(
   'base58', flakeid_text(id, 'base58'),
   'base62', flakeid_text(id, 'base62'),
   'base58_flickr', flakeid_text(id, 'base58_flickr'),
-  'zbase32', flakeid_text(id, 'zbase32'))) $$
+  'zbase32', flakeid_text(id, 'zbase32'),
+  'uuid', flakeid_text(id, 'uuid'))) $$

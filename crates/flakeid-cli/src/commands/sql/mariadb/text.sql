@@ -1,5 +1,5 @@
 
--- Returns the digits of a text form, the other characters that it accepts, and how many digits an ID has.
+-- Returns the digits of a text form other than uuid, the other characters that it accepts, and how many digits an ID has.
 CREATE OR REPLACE PROCEDURE flakeid_form(IN form VARCHAR(16) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin,
   OUT alphabet VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin,
   OUT typed VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin,
@@ -22,6 +22,10 @@ BEGIN
   DECLARE fewest, most, radix INT;
   DECLARE rest BIGINT UNSIGNED DEFAULT CAST(id AS UNSIGNED);
   IF id IS NULL OR form IS NULL THEN RETURN NULL; END IF;
+  IF form = 'uuid' THEN
+    SET digits = LOWER(HEX(flakeid_to_uuid(id)));
+    RETURN INSERT(INSERT(INSERT(INSERT(digits, 21, 0, '-'), 17, 0, '-'), 13, 0, '-'), 9, 0, '-');
+  END IF;
   CALL flakeid_form(form, alphabet, typed, meant, fewest, most);
   SET radix = CHAR_LENGTH(alphabet);
   WHILE rest > 0 OR CHAR_LENGTH(digits) < fewest DO
@@ -44,7 +48,16 @@ BEGIN
   DECLARE number DECIMAL(65) DEFAULT 0;
   DECLARE fault TEXT CHARACTER SET utf8mb4;
   IF digits IS NULL OR form IS NULL THEN RETURN NULL; END IF;
-  CALL flakeid_form(form, alphabet, typed, meant, fewest, most);
+  IF form = 'uuid' THEN
+    -- The length is checked too, because `$` also matches before the end of a last line.
+    IF CHAR_LENGTH(digits) = 36 AND digits REGEXP '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$' THEN
+      RETURN flakeid_from_uuid(UNHEX(REPLACE(digits, '-', '')));
+    END IF;
+    SET fault = CONCAT('a UUID must have 36 characters: hexadecimal digits in groups of 8, 4, 4, 4 and 12, ',
+      'with hyphens between the groups');
+  ELSE
+    CALL flakeid_form(form, alphabet, typed, meant, fewest, most);
+  END IF;
   IF CHAR_LENGTH(digits) NOT BETWEEN fewest AND most THEN
     SET fault = IF(fewest = most, CONCAT('the string must have exactly ', most, ' digits'),
       CONCAT('the string must have ', fewest, ' to ', most, ' digits'));

@@ -25,5 +25,6 @@ BEGIN
     'base58', {{schema}}.flakeid_text(id, 'base58'),
     'base62', {{schema}}.flakeid_text(id, 'base62'),
     'base58_flickr', {{schema}}.flakeid_text(id, 'base58_flickr'),
-    'zbase32', {{schema}}.flakeid_text(id, 'zbase32'));
+    'zbase32', {{schema}}.flakeid_text(id, 'zbase32'),
+    'uuid', {{schema}}.flakeid_text(id, 'uuid'));
 END $body$;

@@ -1,5 +1,5 @@
 
--- Returns the digits of a text form, the other characters that it accepts, and how many digits an ID has.
+-- Returns the digits of a text form other than uuid, the other characters that it accepts, and how many digits an ID has.
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_form(
   form text, OUT alphabet text, OUT typed text, OUT meant text, OUT fewest int, OUT most int)
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $body$
@@ -16,11 +16,14 @@ END $body$;
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_text(id bigint, form text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $body$
 DECLARE
-  f record := {{schema}}.flakeid_form(form);
-  radix bigint := length(f.alphabet);
+  f record;
+  radix bigint;
   rest bigint := id;
   digits text := '';
 BEGIN
+  IF form = 'uuid' THEN RETURN {{schema}}.flakeid_to_uuid(id); END IF;
+  f := {{schema}}.flakeid_form(form);
+  radix := length(f.alphabet);
   IF id < 0 THEN
     digits := substr(f.alphabet, mod(id + 18446744073709551616, radix)::int + 1, 1);
     rest := div(id + 18446744073709551616, radix);
@@ -38,12 +41,22 @@ END $body$;
 CREATE OR REPLACE FUNCTION {{schema}}.flakeid_parse(digits text, form text) RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $body$
 DECLARE
-  f record := {{schema}}.flakeid_form(form);
-  plain text := translate(digits, f.typed, f.meant);
+  f record;
+  plain text;
   number numeric := 0;
   digit int;
   fault text;
 BEGIN
+  IF form = 'uuid' THEN
+    IF digits ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' THEN
+      RETURN {{schema}}.flakeid_from_uuid(digits::uuid);
+    END IF;
+    RAISE EXCEPTION USING ERRCODE = 'IDINV', MESSAGE = format('FLAKEID_INVALID_ID: %s is not an ID in uuid: a UUID '
+      'must have 36 characters: hexadecimal digits in groups of 8, 4, 4, 4 and 12, with hyphens between the groups',
+      quote_literal(left(digits, 64)));
+  END IF;
+  f := {{schema}}.flakeid_form(form);
+  plain := translate(digits, f.typed, f.meant);
   IF length(plain) NOT BETWEEN f.fewest AND f.most THEN
     fault := CASE WHEN f.fewest = f.most THEN format('the string must have exactly %s digits', f.most)
       ELSE format('the string must have %s to %s digits', f.fewest, f.most) END;
