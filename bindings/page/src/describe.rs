@@ -1,7 +1,9 @@
 //! Descriptions of single IDs, layouts and time ranges.
 
 use flakeid_core::{Error, Layout, TextForm};
-use flakeid_json::{BoundsJson, EndNames, GuessJson, IdJson, LayoutJson, TimeRange, layout_name};
+use flakeid_json::{
+    BoundsJson, EndNames, GuessJson, IdJson, Identifier, LayoutJson, TimeRange, layout_name,
+};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
@@ -76,6 +78,14 @@ pub fn inspect(text: &str, form: &str, layout: &str) -> Result<String, JsValue> 
     let (layout, id) = described().map_err(thrown)?;
     let name = layout_name(&layout);
     json(&IdJson::new(id, &layout, &name).map_err(thrown)?)
+}
+
+/// Describes another identifier, such as a UUID or a ULID, or a number that JavaScript may have
+/// rounded. Returns an empty string if `text` is none of these.
+#[wasm_bindgen]
+#[must_use]
+pub fn identify(text: &str) -> String {
+    Identifier::recognize(text).map_or(String::new(), |found| found.to_string())
 }
 
 /// Returns the names of the text forms, separated by spaces.

@@ -30,7 +30,7 @@ fn unix_ms(now: f64) -> i64 {
 
 /// Parses a pasted ID in the text form named `form`. If the form is decimal, the ID may also be a
 /// negative number from a signed column. If the form is decimal or hexadecimal, the ID may also be
-/// `0x` followed by hexadecimal digits.
+/// `0x` followed by hexadecimal digits. If the form is decimal, the ID may also be a UUID.
 fn id(text: &str, form: &str) -> Result<Id, Error> {
     let text = text.trim();
     let named = TextForm::ALL.into_iter().find(|known| known.name() == form);
@@ -40,6 +40,6 @@ fn id(text: &str, form: &str) -> Result<Id, Error> {
     {
         return Ok(Id::from_i64(signed));
     }
-    let (digits, form) = flakeid_json::without_prefix(text, form);
+    let (digits, form) = flakeid_json::entered_id(text, form);
     form.decode(&digits)
 }

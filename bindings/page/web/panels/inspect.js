@@ -13,11 +13,13 @@ export function make(page) {
   const id = input({ class: 'large', inputmode: 'text', placeholder: EXAMPLE });
   const form = h('select', {}, ...page.forms.map((text) => h('option', { value: text }, text)));
   const error = h('p', { class: 'error', role: 'alert' });
+  const other = h('p', { class: 'hint', 'aria-live': 'polite' });
   const time = h('p', { class: 'big', 'aria-live': 'polite' });
   const result = h('div', {});
 
   const show = () => {
     time.textContent = '';
+    other.textContent = '';
     result.replaceChildren();
     id.removeAttribute('aria-invalid');
     const text = id.value.trim();
@@ -31,6 +33,8 @@ export function make(page) {
       result.append(h('div', { class: 'actions' }, example));
       return;
     }
+    const identifier = page.core.identify(text);
+    if (identifier !== '') other.textContent = `This is ${identifier}.`;
     const layout = page.described();
     if (layout === undefined) return;
     const found = attempt(error, () =>
@@ -55,9 +59,10 @@ export function make(page) {
     h(
       'p',
       { class: 'hint' },
-      'Decimal IDs can also be hexadecimal with 0x, or negative numbers of signed columns.',
+      'Decimal IDs can also be hexadecimal with 0x, negative numbers of signed columns, or UUIDs.',
     ),
     error,
+    other,
     time,
     result,
   );
@@ -74,15 +79,14 @@ function shown(id, layout) {
       `${part.bits} bits, at most ${grouped(part.max)}`,
     ];
   });
-  const forms = ['hex', 'base32', 'base36', 'base58', 'base62', 'base58_flickr', 'zbase32'].map(
-    (name) => [name, mono(id[name]), copy(id[name], name)],
-  );
+  const forms = ['hex', 'base32', 'base36', 'base58', 'base62', 'base58_flickr', 'zbase32', 'uuid'];
+  const others = forms.map((name) => [name, mono(id[name]), copy(id[name], name)]);
   return [
     h('p', { class: 'hint' }, `${grouped(id.unix_ms)} ms since 1970; ${relativeTime(id.unix_ms)}`),
     draw(layout, digits(id.id)),
     table('Fields', rows, ['Field', 'Value', 'Size']),
     h('h3', {}, 'Other text forms'),
-    table('Text forms', [['decimal', mono(id.id), copy(id.id, 'decimal')], ...forms]),
+    table('Text forms', [['decimal', mono(id.id), copy(id.id, 'decimal')], ...others]),
   ];
 }
 

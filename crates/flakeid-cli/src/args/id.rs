@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use flakeid_core::{Error, Id, Layout, TextForm};
-use flakeid_json::without_prefix;
+use flakeid_json::{Identifier, entered_id};
 
 use crate::failure::Failure;
 
@@ -19,6 +19,7 @@ pub(crate) enum InputForm {
     #[value(name = "base58_flickr")]
     Base58Flickr,
     Zbase32,
+    Uuid,
 }
 
 impl InputForm {
@@ -32,6 +33,7 @@ impl InputForm {
             Self::Base62 => TextForm::Base62,
             Self::Base58Flickr => TextForm::Base58Flickr,
             Self::Zbase32 => TextForm::Zbase32,
+            Self::Uuid => TextForm::Uuid,
         }
     }
 }
@@ -47,7 +49,7 @@ pub(crate) fn parse(text: &str, form: TextForm, layout: &Layout) -> Result<Id, F
 
 /// Parses an ID without checking it against a layout.
 pub(crate) fn parse_any(text: &str, form: TextForm) -> Result<Id, Failure> {
-    let (digits, form) = without_prefix(text, form);
+    let (digits, form) = entered_id(text, form);
     form.decode(&digits).map_err(|error| {
         let hint = hint(&error, text, form);
         Failure::Refused { error, hint }
@@ -59,7 +61,7 @@ pub(crate) fn parse_any(text: &str, form: TextForm) -> Result<Id, Failure> {
 ///
 /// The hint contains the range of decimal IDs, unless the error already contains the maximum. For a
 /// negative number, the hint contains the ID with the same 64 bits. The hint also names the other
-/// text forms in which the string is a valid ID.
+/// text forms in which the string is a valid ID, and describes other identifiers, such as UUIDs.
 fn hint(error: &Error, text: &str, form: TextForm) -> Option<String> {
     let mut hints = Vec::new();
     if form == TextForm::Decimal && !error.to_string().contains(&u64::MAX.to_string()) {
@@ -72,6 +74,7 @@ fn hint(error: &Error, text: &str, form: TextForm) -> Option<String> {
         hints.push(format!("if the number comes from a signed 64-bit column, the ID is {id}"));
     }
     hints.extend(other_forms(text, form));
+    hints.extend(Identifier::recognize(text).map(|found| format!("the string is {found}")));
     (!hints.is_empty()).then(|| hints.join("; "))
 }
 

@@ -61,6 +61,26 @@ fn inspect_reads_ids_in_every_text_form() {
 }
 
 #[test]
+fn inspect_reads_a_uuid_without_an_option() {
+    for uuid in ["0ca2be89-5c23-8900-8366-6c616b656964", "0CA2BE89-5C23-8900-8366-6C616B656964"] {
+        assert_eq!(run(&["inspect", uuid]).quiet().text(), TWITTER, "{uuid}");
+    }
+}
+
+#[test]
+fn inspect_warns_of_a_number_that_javascript_rounds() {
+    let drawn = run(&["inspect", "--pretty", "910499571847893000"]);
+    assert_eq!(drawn.code, Some(0), "{}", drawn.stderr);
+    assert!(
+        drawn.stderr.contains("from 910499571847892928 to 910499571847893056"),
+        "{}",
+        drawn.stderr
+    );
+    run(&["inspect", "--pretty", "910499571847892992"]).quiet();
+    run(&["inspect", "910499571847893000"]).quiet();
+}
+
+#[test]
 fn inspect_reads_a_hex_prefix_as_base62_digits() {
     let run = run(&["inspect", "--format", "base62", "0xAAAAAAAAA"]).quiet();
     assert_eq!(run.json()[0]["base62"], "0xAAAAAAAAA");

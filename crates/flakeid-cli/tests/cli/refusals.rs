@@ -213,6 +213,36 @@ fn invalid_ids_are_rejected_with_a_reason() {
 }
 
 #[test]
+fn other_identifiers_are_rejected_with_a_description() {
+    for (text, parts) in [
+        (
+            "017f22e2-79b0-7cc3-98c4-dc0c0c07398f",
+            [
+                "has version 7, but an ID requires version 8",
+                "a UUID of version 7, created at 2022-02-22T19:22:22.000Z",
+            ],
+        ),
+        (
+            "919108f7-52d1-4320-9bac-f847db4148a8",
+            [
+                "is not an ID in uuid",
+                "the string is a UUID of version 4, which contains random bits",
+            ],
+        ),
+        (
+            "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+            ["is not an ID in decimal", "a ULID, created at 2016-07-30T23:54:10.259Z"],
+        ),
+        (
+            "0ujtsYcgvSTl8PAuAdqWYSMnLOv",
+            ["is not an ID in decimal", "a KSUID, created at 2017-10-10T04:00:47Z"],
+        ),
+    ] {
+        refused(&run(&["inspect", text]), "FLAKEID_INVALID_ID", &parts);
+    }
+}
+
+#[test]
 fn one_invalid_id_argument_prevents_all_output() {
     let code = "FLAKEID_INVALID_ID";
     refused(&run(&["inspect", "1", "2", "x", "3"]), code, &["\"x\""]);

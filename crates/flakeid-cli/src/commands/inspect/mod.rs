@@ -19,7 +19,7 @@ use crate::format::diagram;
 use crate::format::number::range;
 use crate::format::{BOLD, DIM};
 use crate::terminal;
-use flakeid_json::{IdJson, layout_name};
+use flakeid_json::{IdJson, Identifier, layout_name};
 
 /// Decodes IDs and draws their bits
 ///
@@ -107,12 +107,25 @@ pub(crate) fn run(args: &InspectArgs) -> Outcome {
         .iter()
         .map(|text| id::parse(text, form, &layout))
         .collect::<Result<Vec<_>, _>>()?;
+    if draws {
+        warn_of_rounded(&args.ids);
+    }
     let mut out = terminal::stream();
     for id in ids {
         view.show(&mut out, id)?;
     }
     out.flush()?;
     Ok(())
+}
+
+/// Warns of numbers that JavaScript may have rounded. Only human readers get this warning, because
+/// a program that inspects many IDs finds some of these numbers by chance.
+fn warn_of_rounded(texts: &[String]) {
+    for text in texts {
+        if let Some(found @ Identifier::Rounded { .. }) = Identifier::recognize(text) {
+            terminal::warning(&format!("{text} is {found}"));
+        }
+    }
 }
 
 /// Returns the IDs from the arguments, or from standard input if there are no arguments.
