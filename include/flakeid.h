@@ -301,7 +301,7 @@
 /**
  * The size, in bytes, of a buffer that can hold an ID in any text form, including the final NUL.
  */
-#define FLAKEID_TEXT_SIZE 21
+#define FLAKEID_TEXT_SIZE 37
 
 /**
  * The size, in bytes, of a buffer that can hold any public ID, including the final NUL.
@@ -1908,6 +1908,22 @@ flakeid_status flakeid_to_zbase32(uint64_t id, char *buffer, size_t size);
 flakeid_status flakeid_from_zbase32(const char *text, uint64_t *id);
 
 /**
+ * Writes the ID as the 36 characters of a UUID of version 8 (RFC 9562), which sort in the order of
+ * the IDs. FLAKEID_TEXT_SIZE bytes are always enough. Thread-safe.
+ *
+ * Errors: FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_to_uuid(uint64_t id, char *buffer, size_t size);
+
+/**
+ * Reads an ID from the 36 characters of a UUID, in upper or lower case. Rejects UUIDs that flakeid
+ * did not create from IDs. Thread-safe.
+ *
+ * Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_from_uuid(const char *text, uint64_t *id);
+
+/**
  * Writes the ID as 8 bytes, the most significant byte first, so that the bytes sort in the order
  * of the IDs. Writes no NUL after the bytes. Thread-safe.
  *
@@ -1922,6 +1938,22 @@ flakeid_status flakeid_to_bytes(uint64_t id, uint8_t *buffer, size_t size);
  * Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
  */
 flakeid_status flakeid_from_bytes(const uint8_t *bytes, size_t size, uint64_t *id);
+
+/**
+ * Writes the ID as the 16 bytes of a UUID of version 8 (RFC 9562), which sort in the order of the
+ * IDs. Writes no NUL after the bytes. Thread-safe.
+ *
+ * Errors: FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_to_uuid_bytes(uint64_t id, uint8_t *buffer, size_t size);
+
+/**
+ * Reads an ID from the `size` bytes of a UUID at `bytes`; `size` must be 16. Rejects UUIDs that
+ * flakeid did not create from IDs. Thread-safe.
+ *
+ * Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+ */
+flakeid_status flakeid_from_uuid_bytes(const uint8_t *bytes, size_t size, uint64_t *id);
 
 /**
  * Creates a converter for the public IDs of a domain. `keyring` is the content of the file that

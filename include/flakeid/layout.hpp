@@ -73,13 +73,13 @@ private:
     std::string descriptor_;
 };
 
-enum class text_form { decimal, base32, base36, base58, base62, hex, base58_flickr, zbase32 };
+enum class text_form { decimal, base32, base36, base58, base62, hex, base58_flickr, zbase32, uuid };
 
 inline std::string to_text(text_form form, std::uint64_t id) {
     constexpr decltype(&flakeid_to_decimal) functions[] = {
         flakeid_to_decimal, flakeid_to_base32, flakeid_to_base36,
         flakeid_to_base58,  flakeid_to_base62, flakeid_to_hex,
-        flakeid_to_base58_flickr, flakeid_to_zbase32,
+        flakeid_to_base58_flickr, flakeid_to_zbase32, flakeid_to_uuid,
     };
     return detail::text<FLAKEID_TEXT_SIZE>(functions[static_cast<std::size_t>(form)], id);
 }
@@ -88,7 +88,7 @@ inline std::uint64_t from_text(text_form form, const std::string &text) {
     constexpr decltype(&flakeid_from_decimal) functions[] = {
         flakeid_from_decimal, flakeid_from_base32, flakeid_from_base36,
         flakeid_from_base58,  flakeid_from_base62, flakeid_from_hex,
-        flakeid_from_base58_flickr, flakeid_from_zbase32,
+        flakeid_from_base58_flickr, flakeid_from_zbase32, flakeid_from_uuid,
     };
     const auto function = functions[static_cast<std::size_t>(form)];
     return detail::value<std::uint64_t>(function, detail::whole(text).c_str());
@@ -103,6 +103,18 @@ inline std::array<std::uint8_t, 8> to_bytes(std::uint64_t id) {
 
 inline std::uint64_t from_bytes(const std::array<std::uint8_t, 8> &bytes) {
     return detail::value<std::uint64_t>(flakeid_from_bytes, bytes.data(), bytes.size());
+}
+
+// Returns the ID as the 16 bytes of a UUID of version 8, which sort in the order of the IDs.
+inline std::array<std::uint8_t, 16> to_uuid_bytes(std::uint64_t id) {
+    std::array<std::uint8_t, 16> bytes{};
+    detail::check(flakeid_to_uuid_bytes(id, bytes.data(), bytes.size()));
+    return bytes;
+}
+
+// Rejects UUIDs that flakeid did not create from IDs.
+inline std::uint64_t from_uuid_bytes(const std::array<std::uint8_t, 16> &bytes) {
+    return detail::value<std::uint64_t>(flakeid_from_uuid_bytes, bytes.data(), bytes.size());
 }
 
 }  // namespace flakeid

@@ -90,6 +90,8 @@ static void nulls(flakeid_generator *generator, flakeid_manual_clock *clock) {
     EXPECT(null, flakeid_to_base58(1, NULL, 64));
     EXPECT(null, flakeid_to_base58_flickr(1, NULL, 64));
     EXPECT(null, flakeid_to_zbase32(1, NULL, 64));
+    EXPECT(null, flakeid_to_uuid(1, NULL, 64));
+    EXPECT(null, flakeid_to_uuid_bytes(1, NULL, 16));
     EXPECT(null, flakeid_to_base62(1, NULL, 64));
     EXPECT(null, flakeid_to_hex(1, NULL, 64));
     EXPECT(null, flakeid_from_decimal(NULL, &id));
@@ -98,6 +100,8 @@ static void nulls(flakeid_generator *generator, flakeid_manual_clock *clock) {
     EXPECT(null, flakeid_from_base58(NULL, &id));
     EXPECT(null, flakeid_from_base58_flickr(NULL, &id));
     EXPECT(null, flakeid_from_zbase32(NULL, &id));
+    EXPECT(null, flakeid_from_uuid(NULL, &id));
+    EXPECT(null, flakeid_from_uuid_bytes(NULL, 16, &id));
     EXPECT(null, flakeid_from_base62(NULL, &id));
     EXPECT(null, flakeid_from_hex(NULL, &id));
     EXPECT(null, flakeid_from_decimal("1", NULL));

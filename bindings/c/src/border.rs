@@ -108,39 +108,43 @@ pub(crate) unsafe fn nodes(nodes: *const u64, count: usize) -> Result<Option<Vec
     Ok(Some(unsafe { std::slice::from_raw_parts(nodes, count) }.to_vec()))
 }
 
-/// Reads the eight bytes of an ID.
+/// Reads the 8 bytes of an ID or the 16 bytes of a UUID. `subject` names the object in the error.
 ///
 /// # Safety
 /// `bytes` must be NULL or point to `size` readable bytes.
-pub(crate) unsafe fn bytes(bytes: *const u8, size: usize) -> Result<[u8; 8], Fault> {
+pub(crate) unsafe fn bytes<const LENGTH: usize>(
+    subject: &str,
+    bytes: *const u8,
+    size: usize,
+) -> Result<[u8; LENGTH], Fault> {
     if bytes.is_null() {
         return Err(Fault::Null { argument: "bytes" });
     }
-    if size != 8 {
-        let message = format!("an ID has exactly 8 bytes, not {size}");
+    if size != LENGTH {
+        let message = format!("{subject} has exactly {LENGTH} bytes, not {size}");
         return Err(Error::new(ErrorKind::InvalidId, &message, None).into());
     }
-    // SAFETY: the caller guarantees `size` readable bytes, and `size` is 8.
-    Ok(unsafe { bytes.cast::<[u8; 8]>().read() })
+    // SAFETY: the caller guarantees `size` readable bytes, and `size` is `LENGTH`.
+    Ok(unsafe { bytes.cast::<[u8; LENGTH]>().read() })
 }
 
-/// Writes the eight bytes of an ID, or nothing if the buffer is too small.
+/// Writes the bytes of an ID or of a UUID, or nothing if the buffer is too small.
 ///
 /// # Safety
 /// `buffer` must be NULL or point to `size` writable bytes.
-pub(crate) unsafe fn write_bytes(
-    bytes: [u8; 8],
+pub(crate) unsafe fn write_bytes<const LENGTH: usize>(
+    bytes: [u8; LENGTH],
     buffer: *mut u8,
     size: usize,
 ) -> Result<(), Fault> {
     if buffer.is_null() {
         return Err(Fault::Null { argument: "buffer" });
     }
-    if size < bytes.len() {
-        return Err(Fault::TooSmall { size, needed: bytes.len() });
+    if size < LENGTH {
+        return Err(Fault::TooSmall { size, needed: LENGTH });
     }
-    // SAFETY: the caller guarantees `size` writable bytes, and `size` is at least 8.
-    unsafe { buffer.cast::<[u8; 8]>().write(bytes) };
+    // SAFETY: the caller guarantees `size` writable bytes, and `size` is at least `LENGTH`.
+    unsafe { buffer.cast::<[u8; LENGTH]>().write(bytes) };
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use crate::guard::{guard, write_result};
 use crate::status::Status;
 
 /// The size, in bytes, of a buffer that can hold an ID in any text form, including the final NUL.
-pub const FLAKEID_TEXT_SIZE: usize = 21;
+pub const FLAKEID_TEXT_SIZE: usize = 37;
 
 /// Writes the text form of an ID into the buffer.
 ///
@@ -220,6 +220,29 @@ pub unsafe extern "C" fn flakeid_from_zbase32(
     guard(|| unsafe { decode(TextForm::Zbase32, text, id) })
 }
 
+/// Writes the ID as the 36 characters of a UUID of version 8 (RFC 9562), which sort in the order of
+/// the IDs. FLAKEID_TEXT_SIZE bytes are always enough. Thread-safe.
+///
+/// Errors: FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn flakeid_to_uuid(id: u64, buffer: *mut c_char, size: usize) -> Status {
+    // SAFETY: the C caller guarantees that `buffer` is NULL or points to `size` writable bytes.
+    guard(|| unsafe { encode(TextForm::Uuid, id, buffer, size) })
+}
+
+/// Reads an ID from the 36 characters of a UUID, in upper or lower case. Rejects UUIDs that flakeid
+/// did not create from IDs. Thread-safe.
+///
+/// Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn flakeid_from_uuid(
+    text: *const c_char,
+    id: Option<&mut MaybeUninit<u64>>,
+) -> Status {
+    // SAFETY: the C caller guarantees that `text` is NULL or NUL-terminated.
+    guard(|| unsafe { decode(TextForm::Uuid, text, id) })
+}
+
 /// Writes the ID as 8 bytes, the most significant byte first, so that the bytes sort in the order
 /// of the IDs. Writes no NUL after the bytes. Thread-safe.
 ///
@@ -242,6 +265,33 @@ pub unsafe extern "C" fn flakeid_from_bytes(
 ) -> Status {
     write_result(id, "id", || {
         // SAFETY: the C caller guarantees that `bytes` is NULL or points to `size` readable bytes.
-        Ok(Id::from_be_bytes(unsafe { border::bytes(bytes, size) }?).to_u64())
+        Ok(Id::from_be_bytes(unsafe { border::bytes("an ID", bytes, size) }?).to_u64())
+    })
+}
+
+/// Writes the ID as the 16 bytes of a UUID of version 8 (RFC 9562), which sort in the order of the
+/// IDs. Writes no NUL after the bytes. Thread-safe.
+///
+/// Errors: FLAKEID_BUFFER_TOO_SMALL (nothing is written), FLAKEID_NULL_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn flakeid_to_uuid_bytes(id: u64, buffer: *mut u8, size: usize) -> Status {
+    // SAFETY: the C caller guarantees that `buffer` is NULL or points to `size` writable bytes.
+    guard(|| unsafe { border::write_bytes(Id::from_u64(id).to_uuid_bytes(), buffer, size) })
+}
+
+/// Reads an ID from the `size` bytes of a UUID at `bytes`; `size` must be 16. Rejects UUIDs that
+/// flakeid did not create from IDs. Thread-safe.
+///
+/// Errors: FLAKEID_INVALID_ID, FLAKEID_NULL_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn flakeid_from_uuid_bytes(
+    bytes: *const u8,
+    size: usize,
+    id: Option<&mut MaybeUninit<u64>>,
+) -> Status {
+    write_result(id, "id", || {
+        // SAFETY: the C caller guarantees that `bytes` is NULL or points to `size` readable bytes.
+        let bytes = unsafe { border::bytes("a UUID", bytes, size) }?;
+        Ok(Id::from_uuid_bytes(bytes)?.to_u64())
     })
 }

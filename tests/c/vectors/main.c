@@ -111,6 +111,7 @@ int main(int count, char **arguments) {
     error_table = load("errors");
     test_errors();
     test_text();
+    test_uuid();
     test_keyed();
     test_layouts();
     test_schedules();

@@ -28,5 +28,6 @@ void test_keyed(void);
 void test_layouts(void);
 void test_schedules(void);
 void test_text(void);
+void test_uuid(void);
 
 #endif

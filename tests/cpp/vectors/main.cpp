@@ -18,6 +18,7 @@ int main(int count, char **arguments) {
         run("errors", test_errors);
         run("layouts", test_layouts);
         run("text", test_text);
+        run("uuid", test_uuid);
         run("keyed", test_keyed);
         run("schedules", test_schedules);
     } catch (const std::exception &error) {

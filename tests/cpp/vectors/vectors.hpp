@@ -92,6 +92,7 @@ void refused(Call call, const value &row) {
 void test_layouts(const value &file);
 void test_keyed(const value &file);
 void test_text(const value &file);
+void test_uuid(const value &file);
 void test_schedules(const value &file);
 void test_errors(const value &file);
 
