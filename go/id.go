@@ -33,6 +33,13 @@ func (id ID) Bytes() (bytes [8]byte) {
 	return bytes
 }
 
+// UUID returns the ID as a UUID of version 8 (RFC 9562), for columns and interfaces that require a UUID. The bytes sort
+// like the IDs. The result can be assigned to the UUID types of the common packages, which are arrays of 16 bytes.
+func (id ID) UUID() [16]byte { return toUUID(id) }
+
+// FromUUID returns the ID that ID.UUID converted. It returns ErrInvalidID for any other UUID.
+func FromUUID(uuid [16]byte) (ID, error) { return fromUUID(uuid) }
+
 // Time returns the start of the ID's tick. It returns ErrInvalidID if the ID has bits that the layout never sets.
 // Layout.Decode returns the other parts.
 func (id ID) Time(layout Layout) (time.Time, error) {
@@ -119,7 +126,7 @@ func (id ID) Value() (driver.Value, error) {
 // Form is a text form of IDs.
 type Form int
 
-// The text forms. Base32, Base62 and Hex have a fixed length and sort like the IDs.
+// The text forms. Base32, Base62, Hex and UUID have a fixed length and sort like the IDs.
 const (
 	Decimal      Form = iota // 1 to 20 digits
 	Base32                   // Crockford's, 13 digits
@@ -129,10 +136,11 @@ const (
 	Hex                      // 16 lowercase digits
 	Base58Flickr             // Flickr's alphabet, 1 to 11 digits, like Base58 of bwmarrin/snowflake
 	Zbase32                  // z-base-32, 1 to 13 digits, like Base32 of bwmarrin/snowflake
+	UUID                     // a UUID of version 8, 36 characters; see ID.UUID
 )
 
 var formNames = [...]string{"decimal", "base32", "base36", "base58", "base62", "hex", "base58_flickr",
-	"zbase32"}
+	"zbase32", "uuid"}
 
 // String returns the name of the form.
 func (f Form) String() string {
@@ -144,7 +152,7 @@ func (f Form) String() string {
 
 func (f Form) check() error {
 	if f < 0 || int(f) >= len(formNames) {
-		return refused(ErrInvalidOption, "", "form %d: must be one of flakeid.Decimal to flakeid.Zbase32", int(f))
+		return refused(ErrInvalidOption, "", "form %d: must be one of flakeid.Decimal to flakeid.UUID", int(f))
 	}
 	return nil
 }
@@ -157,7 +165,7 @@ func (f Form) Encode(id ID) (string, error) {
 	return toText(f, id)
 }
 
-// Decode reads an ID. Base32, Base36, Hex and Zbase32 accept both cases. Decode returns ErrInvalidID for a string that
+// Decode reads an ID. Base32, Base36, Hex, Zbase32 and UUID accept both cases. Decode returns ErrInvalidID for a string that
 // is not an ID in this text form.
 func (f Form) Decode(text string) (ID, error) {
 	if err := f.check(); err != nil {

@@ -103,6 +103,16 @@ func fromBytes(bytes []byte) (ID, error) {
 	return idOf(C.from_bytes((*C.uint8_t)(first), C.size_t(len(bytes))))
 }
 
+// toUUID ignores the status, because the call fails only for a buffer of less than 16 bytes.
+func toUUID(id ID) (uuid [16]byte) {
+	C.flakeid_to_uuid_bytes(C.uint64_t(id), (*C.uint8_t)(&uuid[0]), C.size_t(len(uuid)))
+	return uuid
+}
+
+func fromUUID(uuid [16]byte) (ID, error) {
+	return idOf(C.from_uuid_bytes((*C.uint8_t)(&uuid[0]), C.size_t(len(uuid))))
+}
+
 func descriptorOf(layout *string) (string, error) {
 	c, free := cString(layout)
 	defer free()

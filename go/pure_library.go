@@ -238,11 +238,12 @@ func idBy(call func(l *pureLibrary, to address) int32) (ID, error) {
 }
 
 func toText(form Form, id ID) (string, error) {
-	return textOf(21, func(l *pureLibrary, buffer, size address) int32 {
+	return textOf(37, func(l *pureLibrary, buffer, size address) int32 {
 		encode := [...]func(int64, int32, int32) int32{
 			l.module.Xflakeid_to_decimal, l.module.Xflakeid_to_base32, l.module.Xflakeid_to_base36,
 			l.module.Xflakeid_to_base58, l.module.Xflakeid_to_base62, l.module.Xflakeid_to_hex,
 			l.module.Xflakeid_to_base58_flickr, l.module.Xflakeid_to_zbase32,
+			l.module.Xflakeid_to_uuid,
 		}
 		return encode[form](int64(id), buffer, size)
 	})
@@ -254,6 +255,7 @@ func fromText(form Form, text string) (ID, error) {
 			l.module.Xflakeid_from_decimal, l.module.Xflakeid_from_base32, l.module.Xflakeid_from_base36,
 			l.module.Xflakeid_from_base58, l.module.Xflakeid_from_base62, l.module.Xflakeid_from_hex,
 			l.module.Xflakeid_from_base58_flickr, l.module.Xflakeid_from_zbase32,
+			l.module.Xflakeid_from_uuid,
 		}
 		return decode[form](l.text(&text), to)
 	})
@@ -262,6 +264,23 @@ func fromText(form Form, text string) (ID, error) {
 func fromBytes(bytes []byte) (ID, error) {
 	return idBy(func(l *pureLibrary, to address) int32 {
 		return l.module.Xflakeid_from_bytes(l.bytes(bytes), address(len(bytes)), to)
+	})
+}
+
+// toUUID ignores the status, because the call fails only for a buffer of less than 16 bytes.
+func toUUID(id ID) (uuid [16]byte) {
+	_ = once(func(l *pureLibrary) int32 {
+		buffer := l.room(len(uuid))
+		status := l.module.Xflakeid_to_uuid_bytes(int64(id), buffer, address(len(uuid)))
+		copy(uuid[:], l.memory()[buffer:])
+		return status
+	})
+	return uuid
+}
+
+func fromUUID(uuid [16]byte) (ID, error) {
+	return idBy(func(l *pureLibrary, to address) int32 {
+		return l.module.Xflakeid_from_uuid_bytes(l.bytes(uuid[:]), address(len(uuid)), to)
 	})
 }
 

@@ -192,7 +192,7 @@ func TestRejectedStrings(t *testing.T) {
 		_, err := flakeid.FromBytes(bytes)
 		code(t, flakeid.ErrInvalidID, err)
 	}
-	for _, form := range []flakeid.Form{-1, 8} {
+	for _, form := range []flakeid.Form{-1, 9} {
 		_, err = form.Encode(1)
 		code(t, flakeid.ErrInvalidOption, err)
 		_, err = form.Decode("1")

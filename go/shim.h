@@ -145,15 +145,17 @@ typedef flakeid_status (*decoder)(const char *, uint64_t *);
 /* The encoders and decoders of the text forms. Both arrays have the order of the `Form` constants in Go. */
 static const encoder encoders[] = {flakeid_to_decimal, flakeid_to_base32, flakeid_to_base36,
                                    flakeid_to_base58,  flakeid_to_base62, flakeid_to_hex,
-                                   flakeid_to_base58_flickr, flakeid_to_zbase32};
+                                   flakeid_to_base58_flickr, flakeid_to_zbase32, flakeid_to_uuid};
 static const decoder decoders[] = {flakeid_from_decimal, flakeid_from_base32, flakeid_from_base36,
                                    flakeid_from_base58,  flakeid_from_base62, flakeid_from_hex,
-                                   flakeid_from_base58_flickr, flakeid_from_zbase32};
+                                   flakeid_from_base58_flickr, flakeid_from_zbase32, flakeid_from_uuid};
 
 CALL(to_text, encoders[form], (int form, uint64_t id, char *buffer, size_t size), id, buffer, size)
 RESULT(result, from_text, decoders[form], (int form, const char *text), text, &made.value)
 RESULT(result, from_bytes, flakeid_from_bytes, (const uint8_t *bytes, size_t size), bytes, size,
        &made.value)
+RESULT(result, from_uuid_bytes, flakeid_from_uuid_bytes, (const uint8_t *bytes, size_t size), bytes,
+       size, &made.value)
 
 static failure *new_public_ids(const char *keyring, const char *domain, const char *layout,
                                const char *prefix, int has_since, int64_t since_ms,

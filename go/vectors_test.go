@@ -211,6 +211,40 @@ func TestText(t *testing.T) {
 	}
 }
 
+func TestUUIDs(t *testing.T) {
+	file := load(t, "uuid")
+	var previous string
+	for _, at := range file.rows(t, "valid") {
+		id := flakeid.ID(at.number(t, "id"))
+		uuid := id.UUID()
+		same(t, at, hex.EncodeToString(uuid[:]), at.text("bytes"))
+		same(t, at, must[flakeid.ID](t, at)(flakeid.FromUUID(uuid)), id)
+		same(t, at, must[string](t, at)(flakeid.UUID.Encode(id)), at.text("text"))
+		same(t, at, must[flakeid.ID](t, at)(flakeid.UUID.Decode(at.text("text"))), id)
+		// The rows are in the order of the IDs, so the bytes must also increase.
+		same(t, at, previous < string(uuid[:]), true)
+		previous = string(uuid[:])
+	}
+	for _, at := range file.rows(t, "accepted") {
+		id := flakeid.ID(at.number(t, "id"))
+		same(t, at, must[flakeid.ID](t, at)(flakeid.UUID.Decode(at.text("text"))), id)
+	}
+	for _, at := range file.rows(t, "rejected") {
+		_, err := flakeid.UUID.Decode(at.text("text"))
+		refused(t, at, err)
+	}
+	for _, at := range file.rows(t, "rejected_bytes") {
+		data, err := hex.DecodeString(at.text("bytes"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(data) == 16 { // the type of the argument excludes all other lengths
+			_, err := flakeid.FromUUID([16]byte(data))
+			refused(t, at, err)
+		}
+	}
+}
+
 func TestPresetsAndDescriptors(t *testing.T) {
 	file := load(t, "layouts")
 	presets := flakeid.Presets()
