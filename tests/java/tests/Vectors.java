@@ -5,12 +5,17 @@ import io.github.flakeid.Layout;
 import io.github.flakeid.Parts;
 import io.github.flakeid.PublicIds;
 import io.github.flakeid.TextForm;
+import io.github.flakeid.Uuids;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.UUID;
 import java.util.stream.IntStream;
 
 /** Runs the shared vectors of errors, text forms, layouts and public IDs. */
@@ -20,6 +25,7 @@ final class Vectors {
     static void run(Path folder) throws IOException {
         errors(Row.load(folder, "errors"));
         text(Row.load(folder, "text"));
+        uuids(Row.load(folder, "uuid"));
         Row layouts = Row.load(folder, "layouts");
         presets(layouts);
         ids(layouts);
@@ -42,7 +48,9 @@ final class Vectors {
 
     private static void text(Row file) {
         List<Row> groups = file.rows("forms");
-        file.same(groups.size(), TextForm.values().length);
+        // The file uuid.json contains the last form.
+        file.same(groups.size(), TextForm.UUID.ordinal());
+        file.same(TextForm.values().length, groups.size() + 1);
         for (int index = 0; index < groups.size(); index++) {
             Row group = groups.get(index);
             TextForm form = TextForm.values()[index];
@@ -58,6 +66,51 @@ final class Vectors {
                 row.refused(() -> form.decode(row.text("text")));
             }
         }
+    }
+
+    private static void uuids(Row file) {
+        List<Row> rows = file.rows("valid");
+        for (int index = 0; index < rows.size(); index++) {
+            Row row = rows.get(index);
+            long id = row.number("id");
+            UUID uuid = Uuids.toUuid(id);
+            row.same(uuid.toString(), row.text("text"));
+            row.same(HexFormat.of().formatHex(bytes(uuid)), row.text("bytes"));
+            row.same(Uuids.fromUuid(uuid), id);
+            row.same(TextForm.UUID.encode(id), row.text("text"));
+            row.same(TextForm.UUID.decode(row.text("text")), id);
+            row.same(uuid.version(), 8);
+            row.same(uuid.variant(), 2);
+            if (index == 0) {
+                continue;
+            }
+            // The rows are in the unsigned order of the IDs. UUID.compareTo has the signed order.
+            Row before = rows.get(index - 1);
+            UUID smaller = Uuids.toUuid(before.number("id"));
+            row.check(smaller.toString().compareTo(uuid.toString()) < 0, "order of strings");
+            row.check(Arrays.compareUnsigned(bytes(smaller), bytes(uuid)) < 0, "order of bytes");
+            boolean isSigned = Long.compare(before.number("id"), id) < 0;
+            row.check(smaller.compareTo(uuid) < 0 == isSigned, "order of compareTo");
+        }
+        for (Row row : file.rows("accepted")) {
+            row.same(TextForm.UUID.decode(row.text("text")), row.number("id"));
+        }
+        for (Row row : file.rows("rejected")) {
+            row.refused(() -> TextForm.UUID.decode(row.text("text")));
+        }
+        for (Row row : file.rows("rejected_bytes")) {
+            byte[] bytes = HexFormat.of().parseHex(row.text("bytes"));
+            // A UUID always has 16 bytes.
+            if (bytes.length == 16) {
+                ByteBuffer buffer = ByteBuffer.wrap(bytes);
+                row.refused(() -> Uuids.fromUuid(new UUID(buffer.getLong(0), buffer.getLong(8))));
+            }
+        }
+    }
+
+    private static byte[] bytes(UUID uuid) {
+        ByteBuffer buffer = ByteBuffer.allocate(16);
+        return buffer.putLong(uuid.getMostSignificantBits()).putLong(uuid.getLeastSignificantBits()).array();
     }
 
     private static void presets(Row file) {

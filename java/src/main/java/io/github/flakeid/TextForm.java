@@ -1,8 +1,8 @@
 package io.github.flakeid;
 
 /**
- * The string forms of an ID. Strings in base32, base62 and hex have a fixed length and sort in the same order as the
- * IDs.
+ * The string forms of an ID. Strings in base32, base62 and hex, and UUIDs, have a fixed length and sort in the same
+ * order as the IDs.
  */
 public enum TextForm {
     /** Up to 20 decimal digits. */
@@ -26,7 +26,9 @@ public enum TextForm {
      * Base32 in the alphabet of z-base-32, without leading zeros. The method {@code Base32} of the Go package
      * bwmarrin/snowflake returns the same form.
      */
-    ZBASE32;
+    ZBASE32,
+    /** A UUID of version 8: 36 characters. {@link Uuids} converts IDs to and from {@link java.util.UUID}. */
+    UUID;
 
     /** Encodes an ID as a string. */
     public String encode(long id) {
