@@ -34,6 +34,7 @@ from ._flakeid import (
     from_bytes,
     from_decimal,
     from_hex,
+    from_uuid,
     from_zbase32,
     lease,
     lower_bound,
@@ -45,6 +46,7 @@ from ._flakeid import (
     to_bytes,
     to_decimal,
     to_hex,
+    to_uuid,
     to_zbase32,
     upper_bound,
 )
@@ -113,6 +115,7 @@ __all__ = [
     "from_bytes",
     "from_decimal",
     "from_hex",
+    "from_uuid",
     "from_zbase32",
     "lease",
     "lower_bound",
@@ -124,6 +127,7 @@ __all__ = [
     "to_bytes",
     "to_decimal",
     "to_hex",
+    "to_uuid",
     "to_zbase32",
     "upper_bound",
 ]

@@ -2,6 +2,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Literal, NoReturn, Self, SupportsIndex, final
+from uuid import UUID
 
 from typing_extensions import Buffer
 
@@ -35,6 +36,7 @@ __all__ = [
     "from_bytes",
     "from_decimal",
     "from_hex",
+    "from_uuid",
     "from_zbase32",
     "lease",
     "lower_bound",
@@ -46,6 +48,7 @@ __all__ = [
     "to_bytes",
     "to_decimal",
     "to_hex",
+    "to_uuid",
     "to_zbase32",
     "upper_bound",
 ]
@@ -826,6 +829,18 @@ def from_zbase32(text: str) -> int:
 
 
     Raises InvalidIdError for anything else.
+    """
+
+def to_uuid(id: SupportsIndex) -> UUID:
+    """Returns an ID as a `uuid.UUID` of version 8, for columns and interfaces that require a UUID. The
+    UUIDs sort in the order of the IDs, and contain no random bits.
+    """
+
+def from_uuid(uuid: UUID | str) -> int:
+    """Converts a UUID that `to_uuid` returned to the ID. Accepts a `uuid.UUID`, and a string of 36
+    characters in upper or lower case.
+
+    Raises InvalidIdError for any other UUID.
     """
 
 def to_bytes(id: SupportsIndex) -> bytes:

@@ -1,4 +1,7 @@
-"""Checks of tests/vectors/text.json."""
+"""Checks of tests/vectors/text.json and tests/vectors/uuid.json."""
+
+from itertools import pairwise
+from uuid import RFC_4122, UUID
 
 import pytest
 
@@ -22,6 +25,38 @@ def test_text_forms_match_the_vectors(vectors):
             assert error.value.code == row["code"], row
 
 
+def test_uuids_match_the_vectors(vectors):
+    rows = vectors.rows("uuid", "valid")
+    for row in rows:
+        uuid = flakeid.to_uuid(int(row["id"]))
+        assert type(uuid) is UUID
+        assert (str(uuid), uuid.bytes.hex()) == (row["text"], row["bytes"])
+        assert (uuid.version, uuid.variant) == (8, RFC_4122)
+        assert flakeid.from_uuid(uuid) == flakeid.from_uuid(row["text"]) == int(row["id"])
+    for row in vectors.rows("uuid", "accepted"):
+        assert flakeid.from_uuid(row["text"]) == int(row["id"])
+    for before, after in pairwise(rows):
+        assert flakeid.to_uuid(int(before["id"])) < flakeid.to_uuid(int(after["id"]))
+
+
+def test_foreign_uuids_are_rejected(vectors):
+    refused = [(row["text"], row["code"]) for row in vectors.rows("uuid", "rejected")]
+    for row in vectors.rows("uuid", "rejected_bytes"):
+        data = bytes.fromhex(row["bytes"])
+        if len(data) == 16:  # uuid.UUID excludes all other lengths
+            refused.append((UUID(bytes=data), row["code"]))
+    for uuid, code in refused:
+        with pytest.raises(flakeid.InvalidIdError) as error:
+            flakeid.from_uuid(uuid)
+        assert error.value.code == code, uuid
+
+
+@pytest.mark.parametrize("value", [None, 1, bytes(16), b"0ca2be89-5c23-8900-8366-6c616b656964"])
+def test_from_uuid_rejects_other_types(value):
+    with pytest.raises(TypeError, match=r"uuid must be a uuid\.UUID or a str, not "):
+        flakeid.from_uuid(value)
+
+
 @pytest.mark.parametrize("data", [bytes(8), bytearray(8), memoryview(bytes(8))])
 def test_from_bytes_accepts_any_buffer(data):
     assert flakeid.from_bytes(data) == 0
@@ -34,7 +69,11 @@ def test_from_bytes_rejects_other_lengths(size):
 
 
 @pytest.mark.parametrize(
-    "form", ["decimal", "base32", "base36", "base58", "base62", "hex", "base58_flickr", "zbase32"]
+    "form",
+    [
+        *("decimal", "base32", "base36", "base58", "base62", "hex", "base58_flickr", "zbase32"),
+        "uuid",
+    ],
 )
 @pytest.mark.parametrize("text", ["", " 1", "\ud800", "\0", "1" * 1_000_000])
 def test_decoders_reject_foreign_characters(form, text):

@@ -98,6 +98,8 @@ match parts:
 assert_type(flakeid.lower_bound(datetime.now(UTC), layout="plain"), int)
 assert_type(flakeid.Layout.presets(), dict[str, flakeid.Layout])
 assert_type(flakeid.from_base62(flakeid.to_base62(1)), int)
+assert_type(flakeid.from_uuid(flakeid.to_uuid(1)), int)
+assert_type(flakeid.from_uuid(str(flakeid.to_uuid(1))), int)
 assert_type(flakeid.to_bytes(1), bytes)
 
 try:

@@ -76,8 +76,8 @@ mod _flakeid {
     #[pymodule_export]
     use crate::text::{
         from_base32, from_base36, from_base58, from_base58_flickr, from_base62, from_bytes,
-        from_decimal, from_hex, from_zbase32, to_base32, to_base36, to_base58, to_base58_flickr,
-        to_base62, to_bytes, to_decimal, to_hex, to_zbase32,
+        from_decimal, from_hex, from_uuid, from_zbase32, to_base32, to_base36, to_base58,
+        to_base58_flickr, to_base62, to_bytes, to_decimal, to_hex, to_uuid, to_zbase32,
     };
 
     #[pymodule_init]

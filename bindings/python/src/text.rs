@@ -3,8 +3,10 @@
 use flakeid_core::{Error, ErrorKind, Id, TextForm};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyString};
 
-use crate::argument::{id as id_of, string};
+use crate::argument::{id as id_of, string, wrong_type};
 use crate::error::raise;
 
 macro_rules! form {
@@ -82,6 +84,37 @@ form!(
     "Returns an ID as 1 to 13 digits of z-base-32, like `Base32` of Go's bwmarrin/snowflake.",
     "Parses a string of 1 to 13 z-base-32 digits as an ID; uppercase is allowed, but a leading y (zero in this alphabet) is not."
 );
+
+/// Returns an ID as a `uuid.UUID` of version 8, for columns and interfaces that require a UUID. The
+/// UUIDs sort in the order of the IDs, and contain no random bits.
+#[pyfunction]
+pub(crate) fn to_uuid<'py>(id: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = id.py();
+    let bytes = PyBytes::new(py, &id_of(id)?.to_uuid_bytes());
+    uuid_class(py)?.call((py.None(), bytes), None)
+}
+
+/// Converts a UUID that `to_uuid` returned to the ID. Accepts a `uuid.UUID`, and a string of 36
+/// characters in upper or lower case.
+///
+/// Raises InvalidIdError for any other UUID.
+#[pyfunction]
+pub(crate) fn from_uuid(uuid: &Bound<'_, PyAny>) -> PyResult<u64> {
+    if let Ok(text) = uuid.cast::<PyString>() {
+        return TextForm::Uuid.decode(&text.to_string_lossy()).map(Id::to_u64).map_err(raise);
+    }
+    if !uuid.is_instance(uuid_class(uuid.py())?)? {
+        return Err(wrong_type("uuid", "a uuid.UUID or a str", uuid));
+    }
+    let bytes = uuid.getattr("bytes")?.extract()?;
+    Id::from_uuid_bytes(bytes).map(Id::to_u64).map_err(raise)
+}
+
+/// Returns Python's class `uuid.UUID`.
+fn uuid_class(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    CLASS.import(py, "uuid", "UUID")
+}
 
 /// Returns an ID as 8 bytes, with the most significant byte first. The bytes objects sort in the
 /// order of the IDs.
