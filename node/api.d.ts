@@ -414,6 +414,13 @@ export function fromBase58Flickr(text: string): bigint;
 /** Returns an ID in z-base-32, like `Base32` in the Go package bwmarrin/snowflake. */
 export function toZbase32(id: IdInput): string;
 export function fromZbase32(text: string): bigint;
+/**
+ * Returns an ID as the 36 characters of a UUID of version 8, for columns and interfaces that require
+ * a UUID. The strings sort in the order of the IDs, and contain no random bits.
+ */
+export function toUuid(id: IdInput): string;
+/** Parses a UUID that `toUuid` returned, in upper or lower case. Throws for any other UUID. */
+export function fromUuid(text: string): bigint;
 /** Returns an ID as eight bytes, with the most significant byte first. */
 export function toBytes(id: IdInput): Uint8Array;
 export function fromBytes(bytes: Uint8Array): bigint;

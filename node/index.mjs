@@ -29,6 +29,8 @@ export const {
   fromBase58Flickr,
   toZbase32,
   fromZbase32,
+  toUuid,
+  fromUuid,
   toBytes,
   fromBytes,
   toBuffer,

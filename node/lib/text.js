@@ -39,6 +39,8 @@ function defineText(backend, checks) {
     fromBase58Flickr: from('base58_flickr'),
     toZbase32: to('zbase32'),
     fromZbase32: from('zbase32'),
+    toUuid: to('uuid'),
+    fromUuid: from('uuid'),
     toBytes,
     fromBytes,
   };

@@ -101,6 +101,7 @@ test('decoders reject invalid strings and bytes', () => {
     'Hex',
     'Base58Flickr',
     'Zbase32',
+    'Uuid',
   ]) {
     for (const value of NO_STRING) wrongType(() => flakeid[`from${form}`](value), 'text');
     for (const value of ['', '~', '\ud800', 'z'.repeat(100_000)]) {

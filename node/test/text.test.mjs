@@ -22,6 +22,24 @@ test('text forms match the vectors', () => {
   }
 });
 
+test('UUIDs match the vectors', () => {
+  const uuids = load('uuid');
+  let previous = '';
+  for (const row of rows(uuids, 'valid')) {
+    assert.equal(flakeid.toUuid(number(row, 'id')), row.text);
+    assert.equal(flakeid.fromUuid(row.text), number(row, 'id'));
+    assert.ok(previous < row.text, row.text);
+    previous = row.text;
+  }
+  for (const row of rows(uuids, 'accepted')) {
+    assert.equal(flakeid.fromUuid(row.text), number(row, 'id'), row.text);
+  }
+  for (const row of rows(uuids, 'rejected')) {
+    const code = failure(() => flakeid.fromUuid(row.text), JSON.stringify(row)).code;
+    assert.equal(code, row.code, row.why);
+  }
+});
+
 test('IDs are strings in JSON', () => {
   const row = { id: 910499571847892992n, name: '1' };
   const text = JSON.stringify(row, flakeid.jsonReplacer);

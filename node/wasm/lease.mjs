@@ -24,6 +24,8 @@ export const {
   fromBase58Flickr,
   toZbase32,
   fromZbase32,
+  toUuid,
+  fromUuid,
   toBytes,
   fromBytes,
   jsonReplacer,

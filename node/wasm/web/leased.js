@@ -28,6 +28,8 @@ export const {
   fromBase58Flickr,
   toZbase32,
   fromZbase32,
+  toUuid,
+  fromUuid,
   toBytes,
   fromBytes,
   jsonReplacer,

@@ -70,6 +70,20 @@ function checkText(file) {
   }
 }
 
+function checkUuids(file) {
+  for (const row of rows(file, 'valid')) {
+    equal(flakeid.toUuid(row.id), row.text, row.id);
+    equal(`${flakeid.fromUuid(row.text)}`, row.id, row.text);
+  }
+  for (const row of rows(file, 'rejected')) {
+    equal(
+      codeOf(() => flakeid.fromUuid(row.text), row.text),
+      row.code,
+      row.text,
+    );
+  }
+}
+
 function checkRefusals(file) {
   const known = rows(file, 'errors').map((row) => row.code);
   const clock = new flakeid.ManualClock(1_505_914_988_849);
@@ -124,6 +138,7 @@ export async function run(node) {
     throw new Error('init created another instance');
   checkLayouts(await vectors('layouts'));
   checkText(await vectors('text'));
+  checkUuids(await vectors('uuid'));
   const errors = await vectors('errors');
   checkErrors(flakeid, errors);
   checkRefusals(errors);
