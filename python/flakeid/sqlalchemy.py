@@ -13,17 +13,18 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import cache, partial
 from typing import Any, Protocol, SupportsIndex, TypeVar, cast
+from uuid import UUID
 
-from sqlalchemy import BigInteger, ColumnElement, Dialect, and_, true
+from sqlalchemy import BigInteger, ColumnElement, Dialect, Uuid, and_, true
 from sqlalchemy.orm import MappedColumn, mapped_column
 from sqlalchemy.sql.elements import SQLCoreOperations
 from sqlalchemy.types import TypeDecorator
 
-from ._flakeid import Generator, Layout
+from ._flakeid import Generator, Layout, from_uuid, to_uuid
 from ._frameworks import layout_of, signed
 from .errors import InvalidOptionError
 
-__all__ = ["FlakeId", "created_between", "next_id", "primary_key"]
+__all__ = ["FlakeId", "FlakeIdUuid", "created_between", "next_id", "primary_key"]
 
 
 class FlakeId(TypeDecorator[int]):
@@ -58,6 +59,37 @@ class FlakeId(TypeDecorator[int]):
         return "BigInteger()"
 
 
+class FlakeIdUuid(TypeDecorator[int]):
+    """A column of IDs as UUIDs of version 8: `uuid` in the database, and `int` in Python.
+
+    FlakeIdUuid(layout="twitter"). `created_between` uses the layout to convert times.
+
+    A UUID that `flakeid.to_uuid` did not return raises InvalidIdError when a row is read. An ID
+    that is out of range raises InvalidIdError, and anything but an int raises TypeError. SQLAlchemy
+    reports both as a StatementError when a statement is executed.
+    """
+
+    impl = Uuid
+    cache_ok = True
+
+    def __init__(self, layout: Layout | str = "twitter") -> None:
+        self.layout = layout_of(layout)
+        # Alembic writes sa.Uuid() into migrations, for the same reason as in FlakeId.
+        self.__module__ = "sa"
+        super().__init__()
+
+    def process_bind_param(self, value: int | None, dialect: Dialect) -> UUID | None:  # noqa: ARG002
+        """Return the UUID that is passed to the driver."""
+        return None if value is None else to_uuid(value)
+
+    def process_result_value(self, value: UUID | None, dialect: Dialect) -> int | None:  # noqa: ARG002
+        """Return the ID that a UUID of the column contains."""
+        return None if value is None else from_uuid(value)
+
+    def __repr__(self) -> str:
+        return "Uuid()"
+
+
 class _NextId(Protocol):
     def next_id(self) -> int: ...
 
@@ -85,6 +117,7 @@ def primary_key(
     generator: Generator | Callable[[], Generator] | str,
     *,
     layout: Layout | str | None = None,
+    uuid: bool = False,
     **options: Any,
 ) -> MappedColumn[int]:
     """Return a `mapped_column` for a primary key with IDs from a generator.
@@ -94,6 +127,7 @@ def primary_key(
             returns it. The first ID imports the path or calls the function.
         layout: the layout of the IDs (default: the generator's, or "twitter" for an import path or
             a function).
+        uuid: whether the column has the type FlakeIdUuid instead of FlakeId.
         options: the options of `mapped_column`.
 
     Raises:
@@ -103,7 +137,7 @@ def primary_key(
     """
     if layout is None and isinstance(generator, Generator):
         layout = generator.layout
-    type_ = FlakeId(layout or "twitter")
+    type_ = (FlakeIdUuid if uuid else FlakeId)(layout or "twitter")
     checked = partial(_checked, _source(generator), type_.layout)
     if isinstance(generator, Generator):
         checked()
@@ -147,7 +181,7 @@ def created_between(
     The condition can use an index on the IDs.
 
     Args:
-        column: a column of the type FlakeId.
+        column: a column of the type FlakeId or FlakeIdUuid.
         start: an aware datetime, or Unix milliseconds (default: no lower bound).
         end: an aware datetime, or Unix milliseconds, exclusive (default: no upper bound). Both are
             rounded down to whole ticks.
@@ -156,10 +190,10 @@ def created_between(
         InvalidOptionError: the column has another type, or a datetime has no time zone.
     """
     type_ = getattr(column, "type", None)
-    if not isinstance(type_, FlakeId):
+    if not isinstance(type_, FlakeId | FlakeIdUuid):
         raise InvalidOptionError(
-            f"column: {column} must have the type FlakeId, whose layout determines the times of"
-            f" IDs, not {type_!r}"
+            f"column: {column} must have the type FlakeId or FlakeIdUuid, whose layout determines"
+            f" the times of IDs, not {type_!r}"
         )
     bounds = []
     if start is not None:

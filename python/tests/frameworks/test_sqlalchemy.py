@@ -10,13 +10,13 @@ import pytest
 from alembic.autogenerate import compare_metadata, render_python_code
 from alembic.migration import MigrationContext
 from alembic.operations.ops import CreateTableOp, UpgradeOps
-from sqlalchemy import Column, MetaData, Table, Text, create_engine, insert, literal, select
+from sqlalchemy import Column, MetaData, Table, Text, create_engine, insert, literal, select, text
 from sqlalchemy.exc import StatementError
 from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
 import flakeid
-from flakeid.sqlalchemy import FlakeId, created_between, next_id, primary_key
+from flakeid.sqlalchemy import FlakeId, FlakeIdUuid, created_between, next_id, primary_key
 
 START = datetime(2017, 9, 20, 13, 43, 8, 849_000, UTC)
 
@@ -150,6 +150,57 @@ def test_alembic_reproduces_the_column_type(base, engine):
     written = render_python_code(UpgradeOps([CreateTableOp.from_table(table)]))
     assert "sa.Column('id', sa.BigInteger()" in written
     assert "flakeid" not in written
+
+
+def test_uuid_columns_hold_ids_in_their_order(generator, clock, database):
+    class Base(DeclarativeBase):
+        pass
+
+    class Parcel(Base):
+        __tablename__ = "parcels"
+        id: Mapped[int] = primary_key(generator, uuid=True)
+        other: Mapped[int | None] = mapped_column(FlakeIdUuid("discord"))
+
+    engine = create_engine(database)
+    Base.metadata.drop_all(engine)
+    Base.metadata.create_all(engine)
+    others = [0, 5, 2**53, 2**63 - 1, 2**63, 2**64 - 1]
+    with Session(engine) as session:
+        for other in others:
+            session.add(Parcel(other=other))
+            session.flush()
+            clock.advance(60)
+        session.commit()
+        found = list(session.scalars(select(Parcel).order_by(Parcel.other)))
+        assert [parcel.other for parcel in found] == others
+        assert [parcel.id for parcel in found] == sorted(parcel.id for parcel in found)
+        assert {type(parcel.id) for parcel in found} == {int}
+        minute = timedelta(minutes=1)
+        made = created_between(Parcel.id, START + minute, START + 3 * minute)
+        assert list(session.scalars(select(Parcel.other).where(made).order_by(Parcel.id))) == [
+            5,
+            2**53,
+        ]
+        assert session.get(Parcel, found[0].id) is found[0]
+        written = session.scalar(text("SELECT CAST(id AS text) FROM parcels ORDER BY id LIMIT 1"))
+        assert written.replace("-", "") == flakeid.to_uuid(found[0].id).hex
+        for value, reason in {2**64: "out of range", "5": "id must be an int, not str"}.items():
+            with pytest.raises(StatementError, match=reason):
+                session.scalar(select(Parcel).where(Parcel.other == value))
+        shown = (
+            select(Parcel.id)
+            .where(Parcel.other == literal(5, FlakeIdUuid()))
+            .compile(engine, compile_kwargs={"literal_binds": True})
+        )
+        assert flakeid.to_uuid(5).hex in str(shown).replace("-", "")
+        session.execute(text("UPDATE parcels SET other = '919108f752d143209bacf847db4148a8'"))
+        with pytest.raises(flakeid.InvalidIdError, match="version 4"):
+            session.scalars(select(Parcel.other)).all()
+    table = Base.metadata.tables["parcels"]
+    migration = render_python_code(UpgradeOps([CreateTableOp.from_table(table)]))
+    assert "sa.Column('id', sa.Uuid()" in migration
+    Base.metadata.drop_all(engine)
+    engine.dispose()
 
 
 def test_types_can_be_copied_and_pickled():
