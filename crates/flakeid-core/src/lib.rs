@@ -26,6 +26,7 @@
 //! - `std` (default): the system clock, sleeping, the registry through which generators for the same node share their
 //!   position, and fork detection. Without `std` the crate needs `alloc`, 64-bit atomics, and your own [`Clock`].
 //! - `serde`: [`Id`] as a decimal string. `sqlx`: [`Id`] as a column. `schemars`: the JSON schema of [`Id`].
+//!   `uuid`: conversions between [`Id`] and the type `Uuid` of the uuid crate.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 

@@ -1,5 +1,5 @@
-//! Implementations of other crates' traits for [`Id`](crate::Id): database columns for sqlx and diesel, and schemas for
-//! schemars and utoipa.
+//! Implementations of other crates' traits for [`Id`](crate::Id): database columns for sqlx and diesel, schemas for
+//! schemars and utoipa, and conversions for uuid.
 
 #[cfg(feature = "diesel")]
 mod diesel;
@@ -9,6 +9,8 @@ mod schemars;
 mod sqlx;
 #[cfg(feature = "utoipa")]
 mod utoipa;
+#[cfg(feature = "uuid")]
+mod uuid;
 
 /// The regular expression that JSON schemas specify for an ID. Every string to which `serde` serializes an ID matches
 /// this expression.
