@@ -9,7 +9,7 @@ use crate::npm::npm;
 use crate::platform::Target;
 use crate::tutorials::Part;
 use crate::wasm::page::PAGE_FILE;
-use crate::{c, go, node, python, server_packages, tutorials, wasm};
+use crate::{api_references, c, go, node, python, server_packages, tutorials, wasm};
 
 /// The programs that run the guide's commands and examples.
 const NEEDED: [(&str, &str); 8] = [
@@ -46,6 +46,8 @@ pub(crate) fn check(only: &[Part]) -> Outcome {
     let parts = if only.is_empty() { &[Part::Guide, Part::Tutorials] } else { only };
     if parts.contains(&Part::Guide) {
         check_guide()?;
+    } else if parts.contains(&Part::Book) {
+        build()?;
     }
     let names = tutorials::prepare(parts)?;
     if !names.is_empty() {
@@ -58,9 +60,7 @@ pub(crate) fn check(only: &[Part]) -> Outcome {
 fn check_guide() -> Outcome {
     server_packages::ensure_stores()?;
     packages::ensure(&NEEDED)?;
-    guide(&["book"]).run()?;
-    wasm::page::build()?;
-    files::copy(PAGE_FILE, "target/docs/book/page.html")?;
+    build()?;
     workspace::build_programs(&["flakeid"])?;
     let target = Target::tested(None)?;
     let library = c::installed(&target, "target/docs/c")?;
@@ -88,6 +88,15 @@ fn check_guide() -> Outcome {
         .args(&["--node", &fastify, "--node-types", &node_types, "--prisma", &prisma])
         .args(&["--bundlers", &bundlers, "--npm-packages", &target.packages("node")])
         .run()
+}
+
+/// Builds the guide with the page that explains IDs and the API references, and checks all links.
+fn build() -> Outcome {
+    guide(&["book"]).run()?;
+    wasm::page::build()?;
+    files::copy(PAGE_FILE, "target/docs/book/page.html")?;
+    api_references::build()?;
+    guide(&["links"]).run()
 }
 
 /// Runs the commands and programs of the README.

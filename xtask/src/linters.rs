@@ -68,8 +68,8 @@ fn biome(arguments: &[&str]) -> Result<Step, Failed> {
     installed("@biomejs/biome/bin/biome", arguments)
 }
 
-/// Returns the environment with ruff, typos, zizmor, and the shellcheck that actionlint calls.
-fn from_pypi() -> Result<Venv, Failed> {
+/// Returns the environment with pdoc, ruff, typos, zizmor, and the shellcheck that actionlint calls.
+pub(crate) fn from_pypi() -> Result<Venv, Failed> {
     let venv = Venv::lasting("lint")?;
     install_once("target/python/lint", "requirements.txt", || {
         let pins = format!("{PINS}/requirements.txt");

@@ -1,6 +1,7 @@
 //! The tasks of the project, which developers and CI run in the same way.
 
 mod api;
+mod api_references;
 mod archive;
 mod bench;
 mod c;

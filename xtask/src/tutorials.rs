@@ -14,7 +14,9 @@ pub(crate) const PACKAGES: &str = "target/docs/packages";
 /// A part of the guide that can be checked alone.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Part {
-    /// Everything except the tutorials.
+    /// The pages with the API references of all languages, as for publishing, and their links.
+    Book,
+    /// The pages, and everything else except the tutorials.
     Guide,
     /// All tutorials.
     Tutorials,

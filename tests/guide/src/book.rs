@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use flakeid_steps::{Failed, Outcome, Step, files, root};
 
 use crate::links::{self, SOURCE};
-use crate::pictures;
+use crate::{assistants, pictures};
 
 const VERSION: &str = "0.5.4";
 const TOOLS: &str = "target/tools/mdbook";
@@ -84,6 +84,7 @@ pub(crate) fn read() -> Result<Vec<Chapter>, Failed> {
         chapters.push(chapter);
     }
     pictures::check(&texts)?;
+    assistants::check()?;
     Ok(chapters)
 }
 

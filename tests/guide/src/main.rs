@@ -1,7 +1,9 @@
 //! Checks of the guide in `docs/`: it builds, its commands work, and its programs, which are the
 //! files of `examples/`, start and generate IDs. `cargo xtask docs` runs them.
 
+mod assistants;
 mod book;
+mod built;
 mod commands;
 mod examples;
 mod links;
@@ -31,6 +33,8 @@ struct Arguments {
 enum Check {
     /// Check only the text: quotes, SQL, links, and that mdBook prints no warnings.
     Book,
+    /// Check the links of the built guide and of the API references.
+    Links,
     /// Check the README: quotes, and the command that prints the first IDs.
     Readme,
     /// Run the commands and programs with the given builds.
@@ -45,6 +49,7 @@ fn check(check: &Check) -> Outcome {
             tutorials::check(&book::read()?)?;
             book::build()
         }
+        Check::Links => built::check(),
         Check::Readme => readme::check(),
         Check::Programs(built) => {
             let chapters = book::read()?;

@@ -147,18 +147,26 @@ pub fn jar_of(natives: &Path, classes: &Path, to: &Path) -> Result<(), Failed> {
     Step::new("jar", &["--create", "--file", &to, "--manifest", &manifest, "-C", &from, "."]).run()
 }
 
+/// Empties the folder `pages`, and writes the documentation there.
+///
+/// # Errors
+/// If javadoc prints a warning.
+pub fn javadoc(pages: &Path) -> Result<(), Failed> {
+    files::empty(pages)?;
+    Step::new("javadoc", &["-quiet", "--release", "17", "-Xdoclint:all,-missing", "-Werror"])
+        .args(&["-cp", &jars()?, "-sourcepath", SOURCES, "-d", &files::shown(pages)?])
+        .args(&["-subpackages", "io.github.flakeid"])
+        .run()
+}
+
 /// Builds the jars with the sources and the documentation, for a jar whose path without its extension is `stem`.
 /// Empties the folder `pages`, and writes the documentation there.
 ///
 /// # Errors
 /// If javadoc prints a warning.
 pub fn companions(stem: &str, pages: &Path) -> Result<(), Failed> {
-    files::empty(pages)?;
+    javadoc(pages)?;
     let pages = files::shown(pages)?;
-    Step::new("javadoc", &["-quiet", "--release", "17", "-Xdoclint:all,-missing", "-Werror"])
-        .args(&["-cp", &jars()?, "-sourcepath", SOURCES, "-d", &pages])
-        .args(&["-subpackages", "io.github.flakeid"])
-        .run()?;
     for (ending, folder) in [("sources", SOURCES), ("javadoc", pages.as_str())] {
         let file = format!("{stem}-{ending}.jar");
         Step::new("jar", &["--create", "--file", &file, "-C", folder, "."]).run()?;

@@ -7,7 +7,7 @@ use flakeid_steps::Step;
 
 mod java;
 
-pub use java::{companions, jar, jar_of, jars, javac, native, newer_jars, older_jars};
+pub use java::{companions, jar, jar_of, jars, javac, javadoc, native, newer_jars, older_jars};
 
 /// The number of IDs that each program generates.
 pub const IDS: &str = "10000000";
