@@ -47,7 +47,8 @@ fn guide_contains_help_of_every_command() {
         let help = run(&[command, &["--help"]].concat()).quiet();
         let name = [&["flakeid"], command].concat().join(" ");
         let lines: Vec<&str> = help.lines().into_iter().map(str::trim_end).collect();
-        generated += &format!("\n## {name}\n\n```text\n{}\n```\n", lines.join("\n"));
+        let lines = lines.join("\n");
+        generated.extend(["\n## ", &name, "\n\n```text\n", &lines, "\n```\n"]);
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/reference/command.md");
     let page = std::fs::read_to_string(path).unwrap();
