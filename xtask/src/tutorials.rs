@@ -6,7 +6,7 @@ use flakeid_steps::{Failed, files, packages, root, workspace};
 
 use crate::platform::Target;
 use crate::server_packages::POSTGRESQL;
-use crate::{c, jar, node, python};
+use crate::{c, go, jar, node, python};
 
 /// The folder with a folder of packages for each tutorial.
 pub(crate) const PACKAGES: &str = "target/docs/packages";
@@ -24,6 +24,8 @@ pub(crate) enum Part {
     Fastapi,
     /// The tutorial for Fastify and Drizzle.
     Fastify,
+    /// The tutorial for Go and pgx.
+    Go,
     /// The tutorial for Spring Boot.
     SpringBoot,
     /// The tutorial for Django.
@@ -43,12 +45,14 @@ enum Package {
     Npm,
     C,
     Jar,
+    Go,
 }
 
 /// The tutorials, with the name of each page and the packages that the tutorial installs.
-const TUTORIALS: [(Part, &str, &[Package]); 7] = [
+const TUTORIALS: [(Part, &str, &[Package]); 8] = [
     (Part::Fastapi, "fastapi", &[Package::Wheel]),
     (Part::Fastify, "fastify", &[Package::Npm]),
+    (Part::Go, "go", &[Package::C, Package::Go]),
     (Part::SpringBoot, "spring-boot", &[Package::Jar]),
     (Part::Django, "django", &[Package::Wheel]),
     (Part::C, "c", &[Package::C]),
@@ -106,6 +110,10 @@ fn build(package: Package) -> Result<Vec<String>, Failed> {
             let prefix = c::installed(&target, "target/docs/jar/c")?;
             let jar = flakeid_linking::jar(&Library { prefix, work })?;
             Ok(vec![files::shown(&jar)?])
+        }
+        Package::Go => {
+            go::proxy(&target)?;
+            Ok(Vec::new())
         }
     }
 }

@@ -22,6 +22,8 @@ const LOCK_FILES: [&str; 4] = [".npmrc", "constraints.txt", "go.sum", "package-l
 const DATABASE: &str = "postgresql://orders:secret@db.example/orders";
 const JDBC: &str = "jdbc:postgresql://db.example/orders?user=orders&password=secret";
 const CHECKOUT: &str = "/path/to/flakeid";
+/// The folder of the Go module that users build, and of the module that the check builds.
+const GO_MODULE: [&str; 2] = ["target/dist/go/", "target/tests/go/"];
 
 /// The mark of commands that start a service in a terminal of its own, followed by the port.
 const LISTENS: &str = "listens=";
@@ -211,5 +213,9 @@ fn with_addresses(commands: &str, database: &str) -> Result<String, Failed> {
     let (user, password) = login.split_once(':').unwrap_or((login, ""));
     let jdbc = format!("jdbc:postgresql://{place}?user={user}&password={password}");
     let checkout = files::shown(&root())?;
-    Ok(commands.replace(JDBC, &jdbc).replace(DATABASE, database).replace(CHECKOUT, &checkout))
+    Ok(commands
+        .replace(JDBC, &jdbc)
+        .replace(DATABASE, database)
+        .replace(GO_MODULE[0], GO_MODULE[1])
+        .replace(CHECKOUT, &checkout))
 }
