@@ -60,4 +60,6 @@ function addonPaths() {
   return [];
 }
 
-module.exports = { addon: load(), addonPaths };
+const addon = load();
+
+module.exports = { addon, addonPaths };

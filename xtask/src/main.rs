@@ -8,6 +8,7 @@ mod c;
 mod campaign;
 mod deploy;
 mod docs;
+mod es_module;
 mod go;
 mod header;
 mod jar;

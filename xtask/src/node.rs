@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use flakeid_steps::servers::Servers;
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder, workspace};
 
+use crate::es_module::{Runtime, as_es_module};
 use crate::npm::{NODE, esbuild, npm};
 use crate::platform::{Platform, Profile, RELEASED, Target};
 use crate::server_packages::POSTGRESQL;
@@ -16,6 +17,8 @@ pub(crate) const DIST: &str = "target/dist/node";
 const TYPES: &str = "node/native.d.ts";
 const MANIFEST: &str = "node/package.json";
 const LOADER: &str = "node/lib/addon.js";
+/// The folder of the ES modules that the bundle of the package is made from.
+const MODULES: &str = "target/node/modules";
 const ALPINE: &str = "node:20-alpine";
 
 /// Writes the tarballs to `target/dist/node`, and generates `node/native.d.ts`.
@@ -87,7 +90,7 @@ pub(crate) fn bench() -> Result<Step, Failed> {
     pack(&here)?;
     let project = "target/node/bench";
     files::empty(project)?;
-    for file in ["package.json", "package-lock.json", ".npmrc", "bench.mjs"] {
+    for file in ["package.json", "package-lock.json", ".npmrc", "bench.mjs", "start.mjs"] {
         files::copy(format!("benches/node/{file}"), format!("{project}/{file}"))?;
     }
     install(project, &here, None)?;
@@ -181,12 +184,28 @@ fn pack(target: &Target) -> Result<String, Failed> {
     Ok(types)
 }
 
-/// Bundles `index.js`, because Node takes a third of a millisecond to load each file. The modules
-/// for frameworks and the command also need a file of `lib`, so these files are copied.
+/// Bundles `index.js`, because Node takes a third of a millisecond to load each file. The files are
+/// first converted to ES modules, which the bundler merges into one scope. The bundler would wrap
+/// each other module in a function, and V8 would parse the content of these functions twice. The
+/// modules for frameworks and the command also need a file of `lib`, so these files are copied.
 fn bundle(main: &str) -> Outcome {
-    let out = format!("--outfile={main}/index.js");
-    esbuild(&["node/index.js", "--bundle", "--platform=node", "--target=node20", &out])?
+    files::empty(MODULES)?;
+    let converted = |name: &str| {
+        let module =
+            as_es_module(name, &files::text(format!("node/{name}"))?, Runtime::NodeBundle)?;
+        files::write(format!("{MODULES}/{name}"), module)
+    };
+    for name in files::names("node/lib")? {
+        converted(&format!("lib/{name}"))?;
+    }
+    converted("index.js")?;
+    let (entry, out) = (format!("{MODULES}/index.js"), format!("--outfile={main}/index.js"));
+    esbuild(&[&entry, "--bundle", "--platform=node", "--target=node20", "--format=cjs", &out])?
         .args(&["--external:flakeid-core-*", "--log-level=warning", "--charset=utf8"])
+        // Code in ES modules is always strict, and the bundle is not an ES module.
+        .args(&["--banner:js='use strict';"])
+        // The entry point exports with `module.exports`. The function `addonPaths` is unused but must stay.
+        .args(&["--log-override:commonjs-variable-in-esm=silent", "--tree-shaking=false"])
         .run()?;
     for file in ["error.js", "platform.js"] {
         files::copy(format!("node/lib/{file}"), format!("{main}/lib/{file}"))?;

@@ -10,6 +10,7 @@ use std::env;
 
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root, workspace};
 
+use crate::es_module::{Runtime, as_es_module};
 use crate::node::tests_below;
 use crate::npm::npm;
 use module::{GLUE, MODULES, Module};
@@ -44,7 +45,7 @@ pub(crate) fn build() -> Outcome {
     for folder in ["node/lib", "node/wasm/lib"] {
         for name in files::names(folder)?.iter().filter(|name| !NATIVE.contains(&name.as_str())) {
             let source = files::text(format!("{folder}/{name}"))?;
-            let module = as_es_module(&source).map_err(|why| Failed(format!("{name}: {why}")))?;
+            let module = as_es_module(name, &source, Runtime::Web)?;
             files::write(format!("{PACKAGE}/lib/{name}"), &source)?;
             files::write(format!("{PACKAGE}/web/{name}"), &module)?;
         }
@@ -56,30 +57,6 @@ pub(crate) fn build() -> Outcome {
         files::copy(format!("{GLUE}/web/{name}.js"), format!("{PACKAGE}/web/{name}.js"))?;
     }
     npm(&["pack", "--silent", "--pack-destination", DIST, &format!("./{PACKAGE}")]).run()
-}
-
-/// Converts a module of `node/lib` to an ES module. These files use only two forms of imports and
-/// exports, so replacing lines is sufficient.
-fn as_es_module(source: &str) -> Result<String, String> {
-    let mut module = String::new();
-    for line in source.lines().filter(|line| *line != "'use strict';") {
-        let import = line
-            .strip_prefix("const ")
-            .and_then(|rest| rest.strip_suffix("');"))
-            .and_then(|rest| rest.split_once(" = require('"));
-        let line = match (import, line.strip_prefix("module.exports = ")) {
-            (Some((names, file)), _) => format!("import {names} from '{file}';"),
-            (None, Some(names)) => format!("export {names}"),
-            (None, None) if line.trim_start().starts_with("//") => line.to_owned(),
-            (None, None) if line.contains("require(") || line.contains("module.exports") => {
-                return Err(format!("cannot be converted to an ES module: {line}"));
-            }
-            (None, None) => line.to_owned(),
-        };
-        module.push_str(&line);
-        module.push('\n');
-    }
-    Ok(module.trim_start().to_owned())
 }
 
 /// Builds the package. Returns the path of its tarball.
