@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use clap::{Args, Subcommand};
-use flakeid_steps::{Failed, Outcome, Step, files, root, target_folder};
+use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder};
 
-use crate::{c, go, java, node, python, wasm};
+use crate::{c, go, java, node, python, server_packages, wasm};
 
 /// The folder for results, relative to the root of the checkout.
 const WORK: &str = "target/bench";
@@ -49,6 +49,15 @@ pub(crate) enum Task {
         #[arg(long)]
         quick: bool,
     },
+    /// Measure primary keys in a private `PostgreSQL`, and write the results to benches/keys. The
+    /// arguments are passed to the benchmark: [--rows N] [--rounds N] [--shared-buffers SIZE]
+    /// [--note TEXT].
+    /// With --quick, the results are written to target/bench/keys instead.
+    #[command(disable_help_flag = true)]
+    Keys {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Measure only Java, and print the results.
     Java {
         /// Do a smoke run.
@@ -63,6 +72,10 @@ pub(crate) fn run(options: &Options, task: Option<&Task>) -> Outcome {
         Some(Task::Compare { arguments }) => {
             let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
             return report(&["compare"]).args(&arguments).run();
+        }
+        Some(Task::Keys { arguments }) => {
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            return keys(&arguments);
         }
         Some(Task::Go { quick }) => return go::bench()?.args(short(*quick)).run(),
         Some(Task::Java { quick }) => {
@@ -119,6 +132,27 @@ fn all(quick: &[&str], options: &Options) -> Outcome {
     report(&["results", "--from", WORK, "--to", to, "--minutes", &minutes.to_string()])
         .args(quick)
         .args(&names)
+        .run()
+}
+
+/// Measures primary keys. A run with all rows takes a long time, so it is not part of the other runs.
+fn keys(arguments: &[&str]) -> Outcome {
+    packages::ensure(&[server_packages::POSTGRESQL])?;
+    let build = ["build", "--profile", "dist", "--locked", "-p", "flakeid-bench-keys"];
+    Step::cargo(&build).run()?;
+    let work = root().join(WORK).join("keys");
+    files::make_folder(&work)?;
+    let start = Instant::now();
+    let program = files::shown(&target_folder().join("dist/flakeid-bench-keys"))?;
+    let data = files::shown(&work.join("keys.json"))?;
+    let text = Step::new(&program, &["--json", &data]).args(arguments).printed()?;
+    print!("{text}");
+    files::write(work.join("keys.md"), text)?;
+    let minutes = (start.elapsed().as_secs_f64() / 60.0).to_string();
+    let work = files::shown(&work)?;
+    let to = if arguments.contains(&"--quick") { &work } else { "benches/keys" };
+    report(&["keys", "--from", &work, "--to", to, "--minutes", &minutes, "--"])
+        .args(arguments)
         .run()
 }
 

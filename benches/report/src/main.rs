@@ -4,6 +4,7 @@
 mod chart;
 mod compare;
 mod data;
+mod keys;
 mod results;
 
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use flakeid_steps::{Failed, Outcome, Step, files};
 
 use compare::Compare;
 use data::Suite;
+use keys::Keys;
 use results::Measured;
 
 /// Report on the benchmarks.
@@ -29,6 +31,8 @@ enum Task {
     Results(Results),
     /// Measure two commits alternately and print the ratio of every row.
     Compare(Compare),
+    /// Write the results of the primary keys, and the table that the guide quotes.
+    Keys(Keys),
 }
 
 #[derive(Args)]
@@ -83,6 +87,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {
         Task::Results(results) => results.write(),
         Task::Compare(compare) => compare::run(&compare),
+        Task::Keys(keys) => commit().and_then(|commit| keys.write(&commit)),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
