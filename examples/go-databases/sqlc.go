@@ -8,10 +8,10 @@ import (
 	"github.com/flakeid/flakeid/go"
 	"github.com/jackc/pgx/v5"
 
-	"flakeid.example/databases/invoices"
+	"flakeid.example/databases/receipts"
 )
 
-//go:embed invoices/schema.sql
+//go:embed receipts/schema.sql
 var schema string
 
 func withSqlc(ctx context.Context, url string, generator *flakeid.Generator) error {
@@ -23,26 +23,26 @@ func withSqlc(ctx context.Context, url string, generator *flakeid.Generator) err
 	if _, err := connection.Exec(ctx, schema); err != nil {
 		return err
 	}
-	queries := invoices.New(connection)
+	queries := receipts.New(connection)
 	ids, err := generator.AppendIDs(nil, 4)
 	if err != nil {
 		return err
 	}
-	if err := queries.AddInvoice(ctx, invoices.AddInvoiceParams{ID: ids[0], Customer: "Ada"}); err != nil {
+	if err := queries.AddReceipt(ctx, receipts.AddReceiptParams{ID: ids[0], Customer: "Ada"}); err != nil {
 		return err
 	}
-	correction := invoices.AddInvoiceParams{ID: ids[1], Corrects: &ids[0], Customer: "Ada"}
-	if err := queries.AddInvoice(ctx, correction); err != nil {
+	correction := receipts.AddReceiptParams{ID: ids[1], Corrects: &ids[0], Customer: "Ada"}
+	if err := queries.AddReceipt(ctx, correction); err != nil {
 		return err
 	}
-	_, err = queries.AddItems(ctx, []invoices.AddItemsParams{
-		{ID: ids[2], InvoiceID: ids[1], Name: "tea", Cents: 250},
-		{ID: ids[3], InvoiceID: ids[1], Name: "cup", Cents: 900},
+	_, err = queries.AddItems(ctx, []receipts.AddItemsParams{
+		{ID: ids[2], ReceiptID: ids[1], Name: "tea", Cents: 250},
+		{ID: ids[3], ReceiptID: ids[1], Name: "cup", Cents: 900},
 	})
 	if err != nil {
 		return err
 	}
-	found, err := queries.InvoicesBetween(ctx, invoices.InvoicesBetweenParams{Lower: ids[0], Upper: ids[1]})
+	found, err := queries.ReceiptsBetween(ctx, receipts.ReceiptsBetweenParams{Lower: ids[0], Upper: ids[1]})
 	if err != nil {
 		return err
 	}

@@ -2,21 +2,21 @@
 // versions:
 //   sqlc v1.30.0
 
-package invoices
+package receipts
 
 import (
 	flakeid "github.com/flakeid/flakeid/go"
 )
 
-type Invoice struct {
+type Receipt struct {
 	ID       flakeid.ID
 	Corrects *flakeid.ID
 	Customer string
 }
 
-type InvoiceItem struct {
+type ReceiptItem struct {
 	ID        flakeid.ID
-	InvoiceID flakeid.ID
+	ReceiptID flakeid.ID
 	Name      string
 	Cents     int64
 }

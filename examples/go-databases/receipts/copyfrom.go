@@ -3,7 +3,7 @@
 //   sqlc v1.30.0
 // source: copyfrom.go
 
-package invoices
+package receipts
 
 import (
 	"context"
@@ -30,7 +30,7 @@ func (r *iteratorForAddItems) Next() bool {
 func (r iteratorForAddItems) Values() ([]interface{}, error) {
 	return []interface{}{
 		r.rows[0].ID,
-		r.rows[0].InvoiceID,
+		r.rows[0].ReceiptID,
 		r.rows[0].Name,
 		r.rows[0].Cents,
 	}, nil
@@ -41,5 +41,5 @@ func (r iteratorForAddItems) Err() error {
 }
 
 func (q *Queries) AddItems(ctx context.Context, arg []AddItemsParams) (int64, error) {
-	return q.db.CopyFrom(ctx, []string{"invoice_items"}, []string{"id", "invoice_id", "name", "cents"}, &iteratorForAddItems{rows: arg})
+	return q.db.CopyFrom(ctx, []string{"receipt_items"}, []string{"id", "receipt_id", "name", "cents"}, &iteratorForAddItems{rows: arg})
 }
