@@ -51,8 +51,7 @@ pub(crate) enum Task {
     },
     /// Measure primary keys in a private `PostgreSQL`, and write the results to benches/keys. The
     /// arguments are passed to the benchmark: [--rows N] [--rounds N] [--shared-buffers SIZE]
-    /// [--note TEXT].
-    /// With --quick, the results are written to target/bench/keys instead.
+    /// [--note TEXT]. With --quick, the results are written to target/bench/keys instead.
     #[command(disable_help_flag = true)]
     Keys {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]

@@ -43,7 +43,7 @@ pub(crate) struct Keys {
     /// Duration of the measurements in minutes.
     #[arg(long)]
     minutes: f64,
-    /// Arguments of the benchmark.
+    /// Arguments of the benchmark. The note is the last one.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<String>,
 }
@@ -56,6 +56,8 @@ impl Keys {
         let command = ["cargo xtask bench keys"]
             .into_iter()
             .chain(self.arguments.iter().map(String::as_str))
+            // The facts contain the note.
+            .take_while(|argument| *argument != "--note")
             .collect::<Vec<_>>()
             .join(" ");
         let introduction = format!(
