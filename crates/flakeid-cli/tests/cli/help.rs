@@ -1,5 +1,5 @@
 #[cfg(unix)]
-use std::process::Command;
+use std::{path::Path, process::Command};
 
 #[cfg(unix)]
 use crate::run::scratch;
@@ -51,8 +51,7 @@ fn guide_contains_help_of_every_command() {
         let lines = lines.join("\n");
         generated.extend(["\n## ", &name, "\n\n```text\n", &lines, "\n```\n"]);
     }
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../docs/src/reference/command.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/reference/command.md");
     let page = std::fs::read_to_string(path).unwrap();
     let (before, found) = page.split_once(BEGIN).expect("the marker of the generated part");
     if found != generated {
