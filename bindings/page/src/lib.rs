@@ -13,6 +13,11 @@ use flakeid_core::{Error, Id, TextForm};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
+/// The allocator of the module, which has less code than the default allocator.
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+#[global_allocator]
+static ALLOCATOR: rlsf::SmallGlobalTlsf = rlsf::SmallGlobalTlsf::new();
+
 /// Converts an error to the string that JavaScript throws.
 #[expect(clippy::needless_pass_by_value, reason = "map_err passes the error by value")]
 fn thrown(error: Error) -> JsValue {
