@@ -62,12 +62,18 @@ def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FLAKEID_STORE", f"sqlite://{tmp_path}/flakeid.db")
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    modules = set(sys.modules)
+
+    def of_examples() -> list[str]:
+        known = sys.modules.items()
+        return [name for name, module in known if str(EXAMPLES) in repr(module)]
+
+    # Several examples have a package with the same name.
+    for module in of_examples():
+        monkeypatch.delitem(sys.modules, module)
 
     def find(name: str) -> None:
         monkeypatch.syspath_prepend(EXAMPLES / name)
 
     yield find
-    for module in set(sys.modules) - modules:
-        if str(EXAMPLES) in str(getattr(sys.modules[module], "__file__", "")):
-            del sys.modules[module]
+    for module in of_examples():
+        del sys.modules[module]

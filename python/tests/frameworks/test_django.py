@@ -29,7 +29,7 @@ def project(postgresql, tmp_path_factory, root):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "dont_write_bytecode", True)
         patch.setenv("FLAKEID_STORE", f"sqlite://{folder}/flakeid.db")
-        patch.syspath_prepend(root / "examples" / "django")
+        patch.syspath_prepend(root / "examples" / "tutorials" / "django")
         patch.syspath_prepend(folder)
         written = importlib.import_module("settings")
         chosen = {name: getattr(written, name) for name in dir(written) if name.isupper()}

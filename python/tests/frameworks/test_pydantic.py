@@ -104,15 +104,17 @@ def test_id_text_rejects_invalid_options():
 
 
 def test_fastapi_example_reads_and_writes_ids(example, database, monkeypatch):
-    example("fastapi")
+    example("tutorials/fastapi")
     monkeypatch.setenv("DATABASE_URL", database)
-    service = importlib.import_module("app")
+    service = importlib.import_module("shop.api")
+    tables = importlib.import_module("shop.models").Base.metadata
+    tables.create_all(service.engine)
     try:
+        # The service releases its node when it stops.
         with TestClient(service.app) as client:
             check_orders(client)
     finally:
-        service.generator().close()
-        service.Base.metadata.drop_all(service.engine)
+        tables.drop_all(service.engine)
         service.engine.dispose()
 
 
