@@ -69,7 +69,7 @@ pub(crate) fn read() -> Result<Vec<Chapter>, Failed> {
     let summary = files::text(format!("{SOURCE}/SUMMARY.md"))?;
     let mut chapters = Vec::new();
     let mut texts = String::new();
-    for path in chapters_below(Path::new(SOURCE))? {
+    for path in files::below(Path::new(SOURCE), "md")? {
         let text = files::text(&path)?;
         let name = files::shown(path.strip_prefix(SOURCE).unwrap_or(&path))?;
         if name != "SUMMARY.md" && !summary.contains(&format!("({name})")) {
@@ -86,19 +86,6 @@ pub(crate) fn read() -> Result<Vec<Chapter>, Failed> {
     pictures::check(&texts)?;
     assistants::check()?;
     Ok(chapters)
-}
-
-fn chapters_below(folder: &Path) -> Result<Vec<PathBuf>, Failed> {
-    let mut found = Vec::new();
-    for entry in files::entries(folder)? {
-        let path = folder.join(entry.file_name().unwrap_or_default());
-        if entry.is_dir() {
-            found.extend(chapters_below(&path)?);
-        } else if path.extension().is_some_and(|kind| kind == "md") {
-            found.push(path);
-        }
-    }
-    Ok(found)
 }
 
 fn blocks(path: &Path, text: &str) -> Result<Vec<Block>, Failed> {

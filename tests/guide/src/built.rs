@@ -1,6 +1,6 @@
 //! The links of the built guide, with the API references.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
 use flakeid_steps::{Failed, Outcome, files, root};
 
@@ -15,7 +15,7 @@ const WITHOUT_TARGET: [&str; 2] = ["dispatcher", "trait.impl/"];
 pub(crate) fn check() -> Outcome {
     let mut broken = Vec::new();
     let mut links = 0;
-    let pages = pages_below(Path::new(BOOK))?;
+    let pages = files::below(Path::new(BOOK), "html")?;
     for page in &pages {
         let text = files::text(page)?;
         for target in targets(&text) {
@@ -30,19 +30,6 @@ pub(crate) fn check() -> Outcome {
     }
     println!("{BOOK}: {links} links on {} pages lead to files", pages.len());
     Ok(())
-}
-
-fn pages_below(folder: &Path) -> Result<Vec<PathBuf>, Failed> {
-    let mut found = Vec::new();
-    for entry in files::entries(folder)? {
-        let path = folder.join(entry.file_name().unwrap_or_default());
-        if entry.is_dir() {
-            found.extend(pages_below(&path)?);
-        } else if path.extension().is_some_and(|extension| extension == "html") {
-            found.push(path);
-        }
-    }
-    Ok(found)
 }
 
 /// Returns the targets of a page's links, images, scripts and styles that do not lead to other hosts.

@@ -98,6 +98,20 @@ pub fn with_extension(folder: impl AsRef<Path>, extension: &str) -> Result<Vec<P
     Ok(found)
 }
 
+/// Returns the files with the given extension in a folder and below it, sorted. The paths begin with the folder.
+pub fn below(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Failed> {
+    let mut found = Vec::new();
+    for entry in entries(folder)? {
+        let path = folder.join(entry.file_name().unwrap_or_default());
+        if entry.is_dir() {
+            found.extend(below(&path, extension)?);
+        } else if path.extension().is_some_and(|known| known == extension) {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
 /// Creates a folder, and the folders that contain it.
 pub fn make_folder(path: impl AsRef<Path>) -> Outcome {
     let path = path.as_ref();
