@@ -153,6 +153,11 @@ fn lease_issues_ids_during_an_outage_until_its_window_ends() {
     };
     ids.push(back);
     assert_increasing(&ids);
+    // A new call sees the renewed window before the observer is called.
+    while !events.lock().unwrap().contains(&LeaseEvent::StoreFound) {
+        assert!(Instant::now() < deadline, "the return of the store is not reported");
+        thread::sleep(Duration::from_millis(1));
+    }
     let events = events.lock().unwrap();
     let lost = events.iter().position(|e| matches!(e, LeaseEvent::StoreLost { .. })).unwrap();
     let found = events.iter().position(|e| *e == LeaseEvent::StoreFound).unwrap();
