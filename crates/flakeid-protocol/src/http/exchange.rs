@@ -19,8 +19,8 @@ use crate::{Grant, Refusal, Renewed};
 const TIMEOUT: Duration = Duration::from_secs(1);
 /// The time limit for an acquire request. The broker may have to lease another block before it can respond.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_millis(2_500);
-/// The time limit for an acquire request in the first round. The limit is short, because another broker may respond
-/// immediately.
+/// The time limit for an acquire request in the first round, and for a request for a replacement node. The limit is
+/// short, because another broker or the granter of the held node may respond immediately.
 const FIRST_ROUND_TIMEOUT: Duration = Duration::from_millis(700);
 
 /// The result of a successful request.
@@ -155,7 +155,9 @@ impl Exchange {
             None => format!("/v1/{namespace}/leases"),
             Some(node) => format!("/v1/{namespace}/leases/{node}"),
         };
-        let has_rounds = matches!(demand, Demand::Acquire { .. }) && !further.is_empty();
+        // A request for a replacement has only one round, because the granter of the held node may respond again.
+        let is_first = matches!(demand, Demand::Acquire { instead_of: None, .. });
+        let has_rounds = is_first && !further.is_empty();
         let silent = has_rounds.then(Vec::new);
         let failures = Vec::new();
         Some(Self { path, demand, is_of_layout, granter, address, further, silent, failures })
@@ -174,13 +176,13 @@ impl Exchange {
     pub fn request(&self, brokers: &Brokers, waited: Duration) -> Result<HttpRequest, Fault> {
         let waited = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
         let (method, body, timeout) = match &self.demand {
-            Demand::Acquire { request, .. } => {
+            Demand::Acquire { request, instead_of } => {
                 let mut body = AcquireJson::new(request, request.waited_ms.saturating_add(waited));
                 if !self.is_of_layout {
                     (body.layout, body.window_ms, body.ttl_ms) = (None, None, None);
                 }
-                let timeout =
-                    if self.silent.is_some() { FIRST_ROUND_TIMEOUT } else { ACQUIRE_TIMEOUT };
+                let is_short = self.silent.is_some() || instead_of.is_some();
+                let timeout = if is_short { FIRST_ROUND_TIMEOUT } else { ACQUIRE_TIMEOUT };
                 ("POST", serde_json::to_vec(&body), timeout)
             }
             Demand::Renew(request) => {
@@ -265,7 +267,7 @@ impl Exchange {
         let answer = AnswerJson::read(address, answer)?;
         let wrong = |error: Error| no_broker(address, &error);
         match &self.demand {
-            Demand::Acquire { request, .. } => {
+            Demand::Acquire { request, instead_of } => {
                 let (layout, broker) = answer.layout_and_broker().map_err(wrong)?;
                 if self.is_of_layout && !request.layout.is_same_space(&layout) {
                     let text = format!(
@@ -276,6 +278,11 @@ impl Exchange {
                 }
                 let grant = answer.to_grant(request, &layout).map_err(wrong)?;
                 brokers.note_grant(grant.node, broker, address);
+                if instead_of.is_some() {
+                    // If the holder soon requests a replacement again, this grant was too short to be used. Another
+                    // broker may then grant a longer window.
+                    brokers.avoid(address);
+                }
                 Ok(Reply::Granted(grant, layout))
             }
             Demand::Renew(request) => {

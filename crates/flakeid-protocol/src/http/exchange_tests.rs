@@ -273,6 +273,18 @@ fn request_for_a_replacement_node_skips_the_granting_broker() {
     let (_, asked) =
         run(&mut several, demand(Some(3)), |_| error(503, "FLAKEID_STORE_UNAVAILABLE"));
     assert_eq!(asked, ["http://b:1", "http://c:1"]);
+    let replaced = |_: &HttpRequest| ok(&grant(4, "http://b:1"));
+    let (_, asked) = run(&mut several, demand(Some(3)), replaced);
+    assert_eq!(asked, ["http://b:1"]);
+    let (_, asked) = run(&mut several, demand(Some(3)), |_| ok(&grant(5, "http://c:1")));
+    assert_eq!(asked, ["http://c:1"], "the first replacement was not used");
+    let mut timeouts = Vec::new();
+    let (_, asked) = run(&mut several, demand(Some(3)), |request| {
+        timeouts.push(request.timeout);
+        no_answer()
+    });
+    assert_eq!(asked, ["http://b:1", "http://c:1"], "the granter may respond again meanwhile");
+    assert_eq!(timeouts, [FIRST_ROUND_TIMEOUT; 2]);
     let mut single = brokers(&["a:1"]);
     granted(&mut single, "http://a:1", 3, "http://a:1");
     assert!(Exchange::new(&single, "default", demand(Some(3)), true).is_none());
