@@ -316,7 +316,15 @@ impl Blocks {
                 // The search continues, because another block may have a free node with a lower fence. The rules return
                 // `NoFreeNode` for a free node if the clock went backwards, because the node's row then no longer
                 // counts as expired.
-                Err(Refusal::FenceInFuture { .. } | Refusal::NoFreeNode { .. }) => continue,
+                Err(Refusal::NoFreeNode { .. }) => continue,
+                Err(refusal @ Refusal::FenceInFuture { .. }) => {
+                    // If even a node that was never granted starts too late for the client, another block would not
+                    // help. Otherwise, a request with an old clock reading would lease every block of the store.
+                    if block.row(node).is_none() {
+                        denial = refusal.into();
+                    }
+                    continue;
+                }
                 row => row?,
             };
             let fence = row.fence.min(block.fence);

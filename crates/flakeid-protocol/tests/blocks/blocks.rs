@@ -267,6 +267,19 @@ fn requests_that_no_block_can_serve_are_refused() {
     assert!(matches!(refused, Err(Denial::Refused(Refusal::Window { .. }))), "{refused:?}");
 }
 
+/// Checks that a broker does not lease one block after the other for a client that stopped between reading its clock
+/// and sending the request.
+#[test]
+fn request_with_an_old_clock_reading_is_refused_if_unused_blocks_start_too_late() {
+    let mut blocks = blocks(&[3]);
+    let ago_ms = 20_001;
+    let old = Acquire { waited_ms: ago_ms, ..request(1, NOW - ago_ms.cast_signed(), WINDOW_MS) };
+    let refusal = Refusal::FenceInFuture { retry_after_ms: 1 };
+    assert_eq!(blocks.acquire(&old, NOW), Err(refusal.into()));
+    let recent = Acquire { now: old.now + 1, ..old };
+    assert_eq!(blocks.acquire(&recent, NOW).unwrap().node, 6);
+}
+
 #[test]
 fn grants_that_expire_without_a_renewal_count_as_abandoned() {
     let mut blocks = blocks(&[3, 4]);
