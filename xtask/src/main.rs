@@ -27,6 +27,7 @@ mod python;
 mod recipes;
 mod rivals;
 mod server_packages;
+mod simulation;
 mod test;
 mod toolchains;
 mod tutorials;
@@ -219,6 +220,13 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Simulate whole fleets in virtual time, with faults chosen by a seed, and check every window.
+    Simulate {
+        /// For example `--seed 7 --trace`, or `--members 1000000 --brokers 4 --for 10m --fast`;
+        /// `-- --help` lists the options.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Measure how long processes get no IDs when their store restarts or fails over. Takes about
     /// eight minutes on private servers.
     Failover {
@@ -287,6 +295,7 @@ fn run(task: Task) -> Outcome {
         Task::Publish { registry, dry_run } => publish::run(registry, dry_run),
         Task::Bench { options, task } => bench::run(&options, task.as_ref()),
         Task::Campaign { with_python, arguments } => campaign::run(with_python, &arguments),
+        Task::Simulate { arguments } => simulation::run(&arguments),
         Task::Failover { arguments } => campaign::failover(&arguments),
         Task::Docs { only } => docs::check(&only),
         Task::Miri => miri::run(),

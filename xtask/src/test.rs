@@ -28,6 +28,7 @@ const COMMAND: &[&str] = &[
     "crates/flakeid-server",
     "tests/guide",
     "tests/model",
+    "tests/simulation",
     "tests/sources",
 ];
 
@@ -77,7 +78,19 @@ const PACKAGES: &[(&str, &[&[&str]])] = &[
             &["crates/flakeid-cli", "crates/flakeid-json", "crates/flakeid-server"],
         ],
     ),
-    ("flakeid-server", &[UNREAD_DOCUMENTS, LANGUAGES, &["crates/flakeid-cli", "tests/model"]]),
+    (
+        "flakeid-simulation",
+        &[
+            UNREAD_DOCUMENTS,
+            LANGUAGES,
+            LEASES.split_at(1).1,
+            &["crates/flakeid-cli", "crates/flakeid-json", "crates/flakeid-server"],
+        ],
+    ),
+    (
+        "flakeid-server",
+        &[UNREAD_DOCUMENTS, LANGUAGES, &["crates/flakeid-cli", "tests/model", "tests/simulation"]],
+    ),
 ];
 
 pub(crate) fn run(choice: Choice) -> Outcome {
@@ -114,7 +127,8 @@ fn steps(times: &mut Times) -> Outcome {
     times.step("workspace: run", || workspace::run(skips_unchanged, PACKAGES))?;
     // These files are not omitted, because the `SQLite` extension in the archive writes the same
     // JSON as the command.
-    let tests = ["tests/campaign", "tests/guide", "tests/model", "tests/sources"];
+    let tests =
+        ["tests/campaign", "tests/guide", "tests/model", "tests/simulation", "tests/sources"];
     let others =
         ["bindings/node", "bindings/page", "bindings/python", "bindings/wasm", "node", "python"];
     let c = [DOCUMENTS, &others, &["crates/flakeid-cli", "crates/flakeid-server"], &tests];
@@ -137,7 +151,7 @@ fn steps(times: &mut Times) -> Outcome {
     times.step_without("fork handler", &core, workspace::fork_handler)?;
     times.step_without("loom models", &loom, workspace::loom_models)?;
     // The command is not omitted, because its processes are the brokers.
-    let others = ["examples", "tests/guide", "tests/model", "tests/sources"];
+    let others = ["examples", "tests/guide", "tests/model", "tests/simulation", "tests/sources"];
     let stores = [DOCUMENTS, LANGUAGES, &others];
     times.step_without("campaign", &stores, campaign::short)?;
     let here = Target::tested(None)?;

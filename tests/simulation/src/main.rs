@@ -1,0 +1,112 @@
+//! The simulation: whole fleets in virtual time over the product's keeper, brokers, rules and operations. Every window
+//! is checked for overlaps, and every member for the time that it had no window.
+
+// A broken assumption of the simulation itself ends the simulation.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
+
+mod broker;
+mod config;
+mod event;
+mod exchange;
+mod fault;
+mod faults;
+mod gaps;
+mod liveness;
+mod member;
+mod network;
+mod queue;
+mod random;
+mod serve;
+mod slab;
+mod store;
+mod summary;
+#[cfg(test)]
+mod tests;
+mod thread;
+mod windows;
+mod world;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Parser;
+
+use config::{Config, Mutant};
+use world::World;
+
+/// Simulates a fleet that leases nodes from brokers, and checks every window.
+#[derive(Parser)]
+#[command(name = "flakeid-simulation")]
+struct Arguments {
+    /// The number of members.
+    #[arg(long, default_value_t = 40)]
+    members: usize,
+    /// The number of brokers.
+    #[arg(long, default_value_t = 3)]
+    brokers: usize,
+    /// The simulated time, such as `240s`, `10m` or `24h`.
+    #[arg(long = "for", default_value = "240s", value_parser = milliseconds)]
+    length_ms: u64,
+    /// The first seed.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The number of seeds.
+    #[arg(long, default_value_t = 1)]
+    seeds: u64,
+    /// The mean time between two faults, or `0s` for none.
+    #[arg(long, default_value = "2500ms", value_parser = milliseconds)]
+    fault_every: u64,
+    /// Let messages in an intact network arrive within the same millisecond.
+    #[arg(long)]
+    fast: bool,
+    /// Simulate a mutant.
+    #[arg(long, value_enum, default_value = "none")]
+    mutant: Mutant,
+    /// Print every event except renewals.
+    #[arg(long)]
+    trace: bool,
+}
+
+/// Parses a duration.
+fn milliseconds(text: &str) -> Result<u64, String> {
+    let end = text.find(|sign: char| !sign.is_ascii_digit()).unwrap_or(text.len());
+    let unit = match &text[end..] {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return Err("must be a number and one of the units ms, s, m and h".into()),
+    };
+    let number: u64 = text[..end].parse().map_err(|_| "must begin with a number".to_owned())?;
+    Ok(number * unit)
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut code = ExitCode::SUCCESS;
+    for seed in arguments.seed..arguments.seed + arguments.seeds {
+        let config = Config {
+            seed,
+            members: arguments.members,
+            brokers: arguments.brokers,
+            length_ms: arguments.length_ms,
+            fault_every_ms: Some(arguments.fault_every).filter(|every| *every > 0),
+            is_slow: !arguments.fast,
+            mutant: arguments.mutant,
+            traces: arguments.trace,
+        };
+        let begun = Instant::now();
+        match World::new(config).run() {
+            Ok(summary) => {
+                let seconds = begun.elapsed().as_secs_f64();
+                let rate = summary.renewals as f64 / seconds;
+                println!("seed {seed}: {seconds:.1} s, {rate:.0} renewals/s, {summary:?}");
+            }
+            Err(violation) => {
+                println!("{violation}");
+                code = ExitCode::FAILURE;
+            }
+        }
+    }
+    code
+}
