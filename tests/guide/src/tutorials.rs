@@ -2,6 +2,7 @@
 //! contains the files that the tutorial quotes. Services run in the background.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::Args;
 use flakeid_steps::servers::Servers;
@@ -121,7 +122,10 @@ fn run_tutorial(name: &str, chapter: &Chapter, packages: &Path) -> Outcome {
     if root().join(&folder).join("constraints.txt").is_file() {
         step = step.env("PIP_CONSTRAINT", "constraints.txt");
     }
-    step.run()
+    let start = Instant::now();
+    step.run()?;
+    println!("{}: {:.0} s", chapter.path.display(), start.elapsed().as_secs_f32());
+    Ok(())
 }
 
 /// The ports in a page's commands, each with the free port that replaces it.
