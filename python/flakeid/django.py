@@ -11,19 +11,21 @@ the options of fields, and so that only processes that generate IDs lease a node
 from datetime import datetime
 from functools import cache
 from typing import Any, Protocol, SupportsIndex
+from uuid import UUID
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error
-from django.core.exceptions import ImproperlyConfigured
+from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models.lookups import GreaterThanOrEqual, LessThan
 from django.utils.module_loading import import_string
 
-from ._flakeid import Layout
+from ._flakeid import Layout, from_decimal, from_uuid, to_decimal, to_uuid
 from ._frameworks import layout_of, signed
+from .errors import InvalidIdError
 
-__all__ = ["FlakeIdAutoField", "FlakeIdField"]
+__all__ = ["FlakeIdAutoField", "FlakeIdField", "FlakeIdUuidField"]
 
 _SETTING = "FLAKEID_GENERATOR"
 
@@ -33,7 +35,7 @@ class _Generator(Protocol):
 
 
 class _Field(models.Field):
-    """The common base class of both fields."""
+    """The common base class of all fields."""
 
     def __init__(
         self,
@@ -87,6 +89,10 @@ class _Field(models.Field):
             found.append(Error(_unnamed(self), obj=self, id="flakeid.E001"))
         return found
 
+    def _checked(self, id: int) -> int:
+        """Return the ID unchanged if the column can hold it."""
+        return signed(id)
+
     def get_internal_type(self) -> str:
         """Return a type that is neither serial nor identity: the program generates the IDs."""
         return "BigIntegerField"
@@ -95,13 +101,13 @@ class _Field(models.Field):
         """Return the ID as it is stored.
 
         Raises:
-            InvalidIdError: the ID does not fit a signed column of 64 bits.
+            InvalidIdError: the ID is negative, or does not fit a signed column of 64 bits.
             TypeError: the value is a float, which may have been rounded, or a bool.
         """
         if value is not None and not hasattr(value, "as_sql"):
             # `to_python` would convert floats and bools to ints.
             is_wrong = isinstance(value, float | bool)
-            value = signed(value if is_wrong else self.to_python(value))
+            value = self._checked(value if is_wrong else self.to_python(value))
         return super().get_db_prep_save(value, connection)
 
 
@@ -127,6 +133,70 @@ class FlakeIdAutoField(_Field, models.BigAutoField):
     db_returning = False
 
 
+class FlakeIdUuidField(_Field, models.Field):
+    """A column of IDs as UUIDs of version 8: `uuid` in PostgreSQL and MariaDB, and `int` in Python.
+
+    Other databases store the UUID as `char(32)`. A UUID that `flakeid.to_uuid` did not return
+    raises InvalidIdError when a row is read.
+
+    Args:
+        args: as for `models.Field`.
+        generator: as for `FlakeIdField`.
+        layout: as for `FlakeIdField`.
+        kwargs: as for `models.Field`.
+    """
+
+    description = "A 64-bit ID as a UUID of version 8"
+    empty_strings_allowed = False
+
+    def _checked(self, id: int) -> int:
+        to_decimal(id)  # raises an error for values that are not IDs
+        return id
+
+    def get_internal_type(self) -> str:
+        """Return the type whose columns hold UUIDs."""
+        return "UUIDField"
+
+    def to_python(self, value: Any) -> int | None:
+        """Return the ID of an ID, its digits, a UUID, or the string of a UUID.
+
+        Raises:
+            ValidationError: the value is anything else.
+        """
+        if value is None or (isinstance(value, int) and not isinstance(value, bool)):
+            return value
+        try:
+            if isinstance(value, str) and value.isdecimal():
+                return from_decimal(value)
+            return from_uuid(value)
+        except (InvalidIdError, TypeError) as error:
+            raise ValidationError(str(error), code="invalid", params={"value": value}) from error
+
+    def get_prep_value(self, value: Any) -> int | None:
+        """Return the ID of a value in a query."""
+        return self.to_python(super().get_prep_value(value))
+
+    def get_db_prep_value(
+        self, value: Any, connection: BaseDatabaseWrapper, prepared: bool = False
+    ) -> Any:
+        """Return the UUID in the form that the database's driver accepts."""
+        if not prepared:
+            value = self.get_prep_value(value)
+        if value is None or hasattr(value, "as_sql"):
+            return value
+        uuid = to_uuid(value)
+        return uuid if connection.features.has_native_uuid_field else uuid.hex
+
+    def from_db_value(
+        self,
+        value: UUID | None,
+        expression: Any,  # noqa: ARG002
+        connection: BaseDatabaseWrapper,  # noqa: ARG002
+    ) -> int | None:
+        """Return the ID that a UUID of the column contains."""
+        return None if value is None else from_uuid(value)
+
+
 class CreatedFrom(GreaterThanOrEqual):
     """`id__created_from`: created at or after an aware datetime or Unix milliseconds."""
 
@@ -145,7 +215,8 @@ class CreatedBefore(LessThan):
 
 def _bound(lookup: models.Lookup) -> int:
     when: datetime | SupportsIndex = lookup.rhs
-    return signed(lookup.lhs.output_field.layout.lower_bound(when))
+    field = lookup.lhs.output_field
+    return field._checked(field.layout.lower_bound(when))
 
 
 # The new names are registered here, because the classes must keep the `lookup_name` by which
@@ -154,6 +225,8 @@ FlakeIdField.register_lookup(CreatedFrom, "created_from")
 FlakeIdField.register_lookup(CreatedBefore, "created_before")
 FlakeIdAutoField.register_lookup(CreatedFrom, "created_from")
 FlakeIdAutoField.register_lookup(CreatedBefore, "created_before")
+FlakeIdUuidField.register_lookup(CreatedFrom, "created_from")
+FlakeIdUuidField.register_lookup(CreatedBefore, "created_before")
 
 
 @cache

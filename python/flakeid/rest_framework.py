@@ -15,6 +15,7 @@ from ._flakeid import Layout, PublicIds
 from ._frameworks import IdText
 from .django import FlakeIdAutoField as AutoColumn
 from .django import FlakeIdField as Column
+from .django import FlakeIdUuidField as UuidColumn
 from .errors import InvalidIdError
 
 __all__ = ["FlakeIdField", "FlakeIdModelSerializer"]
@@ -71,6 +72,7 @@ class FlakeIdModelSerializer(serializers.ModelSerializer):
     serializer_field_mapping = serializers.ModelSerializer.serializer_field_mapping | {
         Column: FlakeIdField,
         AutoColumn: FlakeIdField,
+        UuidColumn: FlakeIdField,
     }
 
     def build_standard_field(self, field_name: str, model_field: Any) -> tuple[Any, dict[str, Any]]:
@@ -90,6 +92,8 @@ class FlakeIdModelSerializer(serializers.ModelSerializer):
         """Return the field and its options; a foreign key to an ID is a string, too."""
         field, options = super().build_relational_field(field_name, relation_info)
         key = relation_info.related_model._meta.pk
-        if field is serializers.PrimaryKeyRelatedField and isinstance(key, Column | AutoColumn):
+        if field is serializers.PrimaryKeyRelatedField and isinstance(
+            key, Column | AutoColumn | UuidColumn
+        ):
             options["pk_field"] = FlakeIdField(layout=key.layout)
         return field, options

@@ -2,19 +2,21 @@
 
 import importlib
 import sys
+import uuid
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from urllib.parse import urlsplit
 
 import django
 import pytest
 from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
+from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.core.management import call_command
 from django.db import connections, models
 from django.test.utils import override_settings
 
 import flakeid
-from flakeid.django import FlakeIdAutoField, FlakeIdField
+from flakeid.django import FlakeIdAutoField, FlakeIdField, FlakeIdUuidField
 
 ID = 910499571847892992
 
@@ -120,6 +122,84 @@ def test_columns_reject_invalid_ids(database, shop):
     assert not orders.filter(id=2**64).exists()
 
 
+@cache
+def parcels():
+    """A model with IDs in columns of UUIDs. Django registers the class of a model only once."""
+
+    class Parcel(models.Model):
+        id = FlakeIdUuidField(primary_key=True, generator="shop.ids.generator")
+        whole = models.ForeignKey("self", models.CASCADE, null=True)
+        other = FlakeIdUuidField(null=True, layout="discord")
+
+        class Meta:
+            app_label = "parcels"
+
+    return Parcel
+
+
+@pytest.mark.usefixtures("project")
+def test_uuid_columns_hold_ids_in_their_order(database):
+    parcel_model = parcels()
+    parcel = parcel_model.objects.using(database)
+    connection = connections[database]
+    with connection.schema_editor() as editor:
+        editor.create_model(parcel_model)
+    try:
+        before = datetime.now(UTC) - timedelta(seconds=1)
+        new = parcel.create()
+        assert flakeid.decode(new.id).timestamp > before
+        old = parcel.create(id=ID, whole=new, other=2**64 - 1)
+        parcel.bulk_create([parcel_model(id=5, other=2**63 - 1)])
+        assert list(parcel.order_by("id").values_list("id", flat=True)) == [5, ID, new.id]
+        assert list(parcel.exclude(other=None).order_by("other").values_list("other", "whole")) == [
+            (2**63 - 1, None),
+            (2**64 - 1, new.id),
+        ]
+        for key in (ID, str(ID), flakeid.to_uuid(ID), str(flakeid.to_uuid(ID))):
+            assert parcel.get(pk=key) == old
+        assert parcel.get(id__in=[ID, 7]).whole == new
+        old.other = ID
+        old.save()
+        assert parcel.get(other=ID) == old
+
+        then = flakeid.decode(ID).timestamp
+        later = then + timedelta(milliseconds=1)
+        assert list(parcel.filter(id__created_from=before)) == [new]
+        assert list(parcel.filter(id__created_from=then, id__created_before=later)) == [old]
+        assert list(parcel.filter(whole__id__created_from=before)) == [old]
+
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT id FROM parcels_parcel WHERE other IS NULL")
+            assert uuid.UUID(str(cursor.fetchone()[0])) == flakeid.to_uuid(new.id)
+            foreign = uuid.uuid4()
+            shown = str(foreign) if database == "server" else foreign.hex
+            cursor.execute("UPDATE parcels_parcel SET other = %s WHERE other IS NULL", [shown])
+        with pytest.raises(flakeid.InvalidIdError, match="version 4"):
+            parcel.get(id=new.id)
+        for value, error, reason in (
+            (2**64, flakeid.InvalidIdError, "out of range"),
+            (-1, flakeid.InvalidIdError, "out of range"),
+            (9.1e17, TypeError, "must be an int, not float"),
+            (True, TypeError, "must be an int, not bool"),
+            ("x", ValidationError, "36 characters"),
+        ):
+            with pytest.raises(error, match=reason):
+                parcel.create(id=value)
+    finally:
+        with connection.schema_editor() as editor:
+            editor.delete_model(parcel_model)
+
+
+@pytest.mark.usefixtures("project")
+def test_uuid_columns_have_the_database_type_of_uuids():
+    with connections["server"].schema_editor(collect_sql=True) as editor:
+        editor.create_model(parcels())
+    assert '"id" uuid NOT NULL PRIMARY KEY' in editor.collected_sql[0]
+    assert '"whole_id" uuid NULL' in editor.collected_sql[0]
+    field = FlakeIdUuidField(generator="shop.ids.generator", layout="discord")
+    assert FlakeIdUuidField(**field.deconstruct()[3]).deconstruct() == field.deconstruct()
+
+
 @pytest.mark.usefixtures("project")
 def test_check_requires_a_generator():
     with override_settings(FLAKEID_GENERATOR=None):
@@ -204,6 +284,14 @@ def test_serializer_fields_convert_ids_and_reject_numbers():
         class Meta:
             model = Wide
             fields = ["other"]  # noqa: RUF012
+
+    class ParcelSerializer(types.FlakeIdModelSerializer):
+        class Meta:
+            model = parcels()
+            fields = ["id", "whole", "other"]  # noqa: RUF012
+
+    parcel = parcels()(id=ID, whole_id=5, other=2**63)
+    assert ParcelSerializer(parcel).data == {"id": f"{ID}", "whole": "5", "other": f"{2**63}"}
 
     too_large = WideSerializer(data={"other": str(2**63)})
     assert not too_large.is_valid()
