@@ -8,4 +8,6 @@ export interface CreatedBetween {
   before?: Instant | undefined;
   /** The layout of the IDs. Default: `twitter`. */
   layout?: LayoutInput | undefined;
+  /** Whether the column contains UUIDs. Default: `false`. */
+  uuid?: boolean | undefined;
 }

@@ -2,4 +2,4 @@ import * as orm from 'drizzle-orm';
 import * as core from 'drizzle-orm/pg-core';
 import types from './drizzle-types.js';
 
-export const { createdBetween, flakeId } = types.defineDrizzle(core, orm);
+export const { createdBetween, flakeId, flakeIdUuid } = types.defineDrizzle(core, orm);

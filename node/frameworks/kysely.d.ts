@@ -19,7 +19,8 @@ export type { CreatedBetween } from './bounds.js';
 export type FlakeId = ColumnType<bigint, bigint, bigint>;
 
 /**
- * A plugin that converts the values of 64-bit columns, which drivers return as strings, to bigints.
+ * A plugin that converts the values of 64-bit columns, which drivers return as strings, to bigints. It
+ * also converts the UUIDs that contain IDs, in columns of the type `uuid`.
  */
 export class FlakeIdPlugin implements KyselyPlugin {
   /**

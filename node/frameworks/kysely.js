@@ -31,8 +31,8 @@ class FlakeIdPlugin {
 function createdBetween(eb, column, bounds) {
   const { from, before } = range(bounds);
   const conditions = [];
-  if (from !== undefined) conditions.push(eb(column, '>=', BigInt(from)));
-  if (before !== undefined) conditions.push(eb(column, '<', BigInt(before)));
+  if (from !== undefined) conditions.push(eb(column, '>=', from));
+  if (before !== undefined) conditions.push(eb(column, '<', before));
   return eb.and(conditions);
 }
 

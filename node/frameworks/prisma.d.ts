@@ -18,7 +18,8 @@ export type FlakeIdExtension = (client: any) => {
 /**
  * Returns an extension that sets the IDs of new rows in `create`, `createMany`,
  * `createManyAndReturn`, `update` and `upsert`, unless the rows already have IDs. The extension
- * also sets the IDs of rows that nested writes create. Example:
+ * also sets the IDs of rows that nested writes create. Fields of the type `String` get the UUID of the
+ * ID, for columns of the type `uuid` (`@db.Uuid`). Example:
  * `new PrismaClient({ adapter }).$extends(flakeIds(generator, { Order: 'id' }))`.
  *
  * @param generator the source of the IDs: a `Generator`, `BufferedGenerator`, `LocalGenerator` or
@@ -38,4 +39,11 @@ export function flakeIds(
  * Returns a condition that selects the rows created in a time range. Example:
  * `{ where: { id: createdBetween({ from }) } }`.
  */
-export function createdBetween(bounds?: CreatedBetween): { gte?: bigint; lt?: bigint };
+export function createdBetween(bounds?: CreatedBetween & { uuid?: false | undefined }): {
+  gte?: bigint;
+  lt?: bigint;
+};
+export function createdBetween(bounds: CreatedBetween & { uuid: true }): {
+  gte?: string;
+  lt?: string;
+};

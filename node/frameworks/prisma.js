@@ -1,7 +1,7 @@
 'use strict';
 
 const { FlakeIdError } = require('../index.js');
-const { range, toColumn } = require('./shared.js');
+const { range, toColumn, toUuidColumn } = require('./shared.js');
 
 const invalid = (message) => new FlakeIdError('FLAKEID_INVALID_OPTION', message);
 
@@ -44,8 +44,10 @@ function defineWrites(generator, models, schema) {
     const field = Object.hasOwn(models, model) ? models[model] : undefined;
     if (field === undefined) return updated(model, row);
     // The ID of a row is smaller than the IDs of the rows nested in it.
-    const id = BigInt(toColumn(row?.[field] ?? generator.nextId()));
-    return { ...updated(model, row), [field]: id };
+    const id = row?.[field] ?? generator.nextId();
+    // Prisma passes the values of `uuid` columns as strings.
+    const isUuid = schema.get(model)?.get(field)?.type === 'String';
+    return { ...updated(model, row), [field]: isUuid ? toUuidColumn(id) : BigInt(toColumn(id)) };
   }
 
   function updated(model, row) {
@@ -120,8 +122,8 @@ function flakeIds(generator, models) {
 function createdBetween(bounds) {
   const { from, before } = range(bounds);
   const filter = {};
-  if (from !== undefined) filter.gte = BigInt(from);
-  if (before !== undefined) filter.lt = BigInt(before);
+  if (from !== undefined) filter.gte = from;
+  if (before !== undefined) filter.lt = before;
   return filter;
 }
 

@@ -2,13 +2,22 @@
 
 // Functions that the framework modules share, for IDs as strings, signed columns and time bounds.
 
-const { FlakeIdError, PublicIds, fromDecimal, lowerBound, toDecimal } = require('../index.js');
+const {
+  FlakeIdError,
+  PublicIds,
+  fromDecimal,
+  fromUuid,
+  lowerBound,
+  toDecimal,
+  toUuid,
+} = require('../index.js');
 const { show } = require('../lib/error.js');
 
 // A key for a PublicIds object that only checks a prefix. The key need not be secret, because no ID
 // is sealed with it.
 const NO_KEY = `a ${'0'.repeat(32)}`;
 const MOST_I64 = 2n ** 63n - 1n;
+const UUID_LENGTH = 36;
 
 const invalid = (message) => new FlakeIdError('FLAKEID_INVALID_ID', message);
 
@@ -72,8 +81,16 @@ function toColumn(id) {
   return digits;
 }
 
-// Returns the ID of a driver's value of a signed column of 64 bits.
+const isUuid = (value) => typeof value === 'string' && value.length === UUID_LENGTH;
+
+// Returns an ID for a column of UUIDs. The UUID of an ID is returned in lowercase.
+function toUuidColumn(id) {
+  return toUuid(isUuid(id) ? fromUuid(id) : BigInt(toDecimal(id)));
+}
+
+// Returns the ID of a driver's value of a signed column of 64 bits, or of a column of UUIDs.
 function fromColumn(value) {
+  if (isUuid(value)) return fromUuid(value);
   if (typeof value === 'bigint' || typeof value === 'string') return fromDecimal(`${value}`);
   if (Number.isSafeInteger(value)) return fromDecimal(`${value}`);
   throw invalid(
@@ -83,11 +100,12 @@ function fromColumn(value) {
   );
 }
 
-// Returns the bounds of the IDs created from `from` on and before `before`, as digits or undefined.
-function range({ from, before, layout } = {}) {
+// Returns the bounds of the IDs created from `from` on and before `before`, as bigints, UUIDs or undefined.
+function range({ from, before, layout, uuid = false } = {}) {
+  const column = uuid ? toUuidColumn : (id) => BigInt(toColumn(id));
   const bound = (instant) =>
-    instant === undefined ? undefined : toColumn(lowerBound(instant, layout));
+    instant === undefined ? undefined : column(lowerBound(instant, layout));
   return { from: bound(from), before: bound(before) };
 }
 
-module.exports = { IdText, fromColumn, range, toColumn };
+module.exports = { IdText, fromColumn, range, toColumn, toUuidColumn };

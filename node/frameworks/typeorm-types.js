@@ -2,19 +2,21 @@
 
 const { FlakeIdError } = require('../index.js');
 const { show } = require('../lib/error.js');
-const { fromColumn, range, toColumn } = require('./shared.js');
+const { fromColumn, range, toColumn, toUuidColumn } = require('./shared.js');
 
 // Uses the caller's copy of typeorm, because a program may load it as a CommonJS and as an ES module.
 function defineTypeorm({ And, FindOperator, LessThan, MoreThanOrEqual, Not, IsNull }) {
   const unlessNone = (call) => (value) =>
     value === null || value === undefined ? value : call(value);
 
-  // TypeORM 0.3 also passes each condition inside an `And` to the transformer. Its value is already a bigint.
-  const to = (value) => (value instanceof FindOperator ? value : toColumn(value));
+  // TypeORM 0.3 also passes each condition inside an `And` to the transformer. `createdBetween` has already
+  // converted the value of the condition.
+  const unlessCondition = (call) => (value) =>
+    value instanceof FindOperator ? value : call(value);
 
   // TypeORM writes IDs as JSON to compare entities, and JSON has no bigints, so entities with relations
   // need IDs as strings.
-  function flakeId({ mode = 'bigint' } = {}) {
+  function column(type, toDriver, { mode = 'bigint' } = {}) {
     if (mode !== 'bigint' && mode !== 'string') {
       throw new FlakeIdError(
         'FLAKEID_INVALID_OPTION',
@@ -23,20 +25,23 @@ function defineTypeorm({ And, FindOperator, LessThan, MoreThanOrEqual, Not, IsNu
     }
     const from = mode === 'string' ? (value) => `${fromColumn(value)}` : fromColumn;
     return {
-      type: 'bigint',
-      transformer: { to: unlessNone(to), from: unlessNone(from) },
+      type,
+      transformer: { to: unlessNone(unlessCondition(toDriver)), from: unlessNone(from) },
     };
   }
+
+  const flakeId = (options) => column('bigint', toColumn, options);
+  const flakeIdUuid = (options) => column('uuid', toUuidColumn, options);
 
   function createdBetween(bounds) {
     const { from, before } = range(bounds);
     const conditions = [Not(IsNull())];
-    if (from !== undefined) conditions.push(MoreThanOrEqual(BigInt(from)));
-    if (before !== undefined) conditions.push(LessThan(BigInt(before)));
+    if (from !== undefined) conditions.push(MoreThanOrEqual(from));
+    if (before !== undefined) conditions.push(LessThan(before));
     return And(...conditions);
   }
 
-  return { createdBetween, flakeId };
+  return { createdBetween, flakeId, flakeIdUuid };
 }
 
 module.exports = { defineTypeorm };

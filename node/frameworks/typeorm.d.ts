@@ -23,6 +23,19 @@ export function flakeId(options?: { mode?: 'bigint' | 'string' | undefined }): {
 };
 
 /**
+ * Returns the options of a column that contains IDs as UUIDs of version 8, which is a `uuid` in the
+ * database. TypeORM reads the IDs as `flakeId` does. Reading a UUID that contains no ID throws a
+ * `FlakeIdError`. Pass `uuid: true` to `createdBetween` for such a column.
+ *
+ * @param options as for `flakeId`.
+ * @throws FlakeIdError `FLAKEID_INVALID_OPTION` if the mode is invalid.
+ */
+export function flakeIdUuid(options?: { mode?: 'bigint' | 'string' | undefined }): {
+  type: 'uuid';
+  transformer: ValueTransformer;
+};
+
+/**
  * Returns a condition that selects the rows created in a time range. Example:
  * `{ where: { id: createdBetween({ from }) } }`.
  */

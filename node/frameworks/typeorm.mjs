@@ -1,4 +1,4 @@
 import * as typeorm from 'typeorm';
 import types from './typeorm-types.js';
 
-export const { createdBetween, flakeId } = types.defineTypeorm(typeorm);
+export const { createdBetween, flakeId, flakeIdUuid } = types.defineTypeorm(typeorm);

@@ -7,7 +7,16 @@ import { after, before, test } from 'node:test';
 import { relations } from 'drizzle-orm';
 import { drizzle as connect } from 'drizzle-orm/node-postgres';
 import { PgDialect, pgTable, text } from 'drizzle-orm/pg-core';
-import { FlakeIdError, Generator, PublicIds, decode, jsonReviver, toDecimal } from 'flakeid-core';
+import {
+  FlakeIdError,
+  Generator,
+  PublicIds,
+  decode,
+  fromUuid,
+  jsonReviver,
+  toDecimal,
+  toUuid,
+} from 'flakeid-core';
 import * as drizzle from 'flakeid-core/drizzle';
 import { IdText, jsonIds, parseJson } from 'flakeid-core/json';
 import * as kysely from 'flakeid-core/kysely';
@@ -18,6 +27,7 @@ import {
   DummyDriver,
   Kysely,
   PostgresAdapter,
+  PostgresDialect,
   PostgresIntrospector,
   PostgresQueryCompiler,
 } from 'kysely';
@@ -278,6 +288,22 @@ test('the Prisma extension sets IDs of new rows', async () => {
   assert.deepEqual(prisma.createdBetween(DAY), { gte: BigInt(BOUNDS[0]), lt: BigInt(BOUNDS[1]) });
   assert.deepEqual(prisma.createdBetween({ before: DAY.before }), { lt: BigInt(BOUNDS[1]) });
   assert.deepEqual(prisma.createdBetween(), {});
+
+  const fields = [{ name: 'id', kind: 'scalar', type: 'String' }];
+  const uuids = { ...client, _runtimeDataModel: { models: { Parcel: { fields } } } };
+  const { create } = prisma.flakeIds(generator, { Parcel: 'id' })(uuids).query.$allModels;
+  const uuidOf = async (data) => {
+    const write = { model: 'Parcel', args: { data }, query: async (given) => given };
+    return (await create(write)).data.id;
+  };
+  assert.equal(decode(fromUuid(await uuidOf({}))).node, 7);
+  assert.equal(await uuidOf({ id: ID }), toUuid(ID));
+  assert.equal(await uuidOf({ id: toUuid(ID).toUpperCase() }), toUuid(ID));
+  await assert.rejects(uuidOf({ id: '6ba7b810-9dad-41d1-80b4-00c04fd430c8' }), invalid);
+  assert.deepEqual(prisma.createdBetween({ ...DAY, uuid: true }), {
+    gte: toUuid(BigInt(BOUNDS[0])),
+    lt: toUuid(BigInt(BOUNDS[1])),
+  });
 });
 
 // The vectors are in the checkout, but this file is copied elsewhere.
@@ -289,6 +315,7 @@ test('every type matches the vectors', () => {
   assert.equal(ids.length > 300 && rejected_ids.length > 50, true);
   const { transformer } = typeorm.flakeId();
   const column = pgTable('orders', { id: drizzle.flakeId() }).id;
+  const uuidColumn = pgTable('parcels', { id: drizzle.flakeIdUuid() }).id;
   for (const { layout, id: digits } of ids) {
     const id = BigInt(digits);
     const form = new IdText({ layout });
@@ -296,6 +323,8 @@ test('every type matches the vectors', () => {
     assert.equal(form.read(digits), id);
     assert.equal(flakeId({ layout }).parse(digits), id);
     assert.equal(z.encode(flakeId({ layout }), id), digits);
+    assert.equal(uuidColumn.mapToDriverValue(id), toUuid(id));
+    assert.equal(uuidColumn.mapFromDriverValue(toUuid(id)), id);
     if (id < 2n ** 63n) {
       assert.equal(transformer.from(transformer.to(id)), id);
       assert.equal(column.mapFromDriverValue(column.mapToDriverValue(id)), id);
@@ -413,6 +442,94 @@ test('TypeORM saves entities with relations if their IDs are strings', async () 
     code: 'FLAKEID_INVALID_OPTION',
     message: `mode: the string "number" must be 'bigint' or 'string'`,
   });
+});
+
+const FOREIGN = '6ba7b810-9dad-41d1-80b4-00c04fd430c8';
+const [EARLIER, LATER] = [BigInt(BOUNDS[0]) - 1n, BigInt(BOUNDS[1])];
+
+test('both versions of TypeORM store IDs in uuid columns', async () => {
+  for (const { library, createdBetween, flakeIdUuid } of await bothTypeorms()) {
+    const other = { ...flakeIdUuid({ mode: 'string' }), nullable: true };
+    const Parcel = new library.EntitySchema({
+      name: 'typeorm_parcels',
+      columns: { id: { ...flakeIdUuid(), primary: true }, other },
+    });
+    const source = new library.DataSource({
+      type: 'postgres',
+      url: process.env.DATABASE_URL,
+      entities: [Parcel],
+      synchronize: true,
+    });
+    await source.initialize();
+    const parcels = source.getRepository(Parcel);
+    for (const id of [LATER, ID, EARLIER]) await parcels.save({ id, other: `${id}` });
+    const found = async (where) =>
+      (await parcels.find({ where, order: { id: 'ASC' } })).map((row) => row.id);
+    assert.deepEqual(await found({ id: createdBetween({ ...DAY, uuid: true }) }), [ID]);
+    const day = createdBetween({ before: DAY.before, uuid: true });
+    assert.deepEqual(await found({ other: day }), [EARLIER, ID]);
+    assert.deepEqual(await found({ id: createdBetween() }), [EARLIER, ID, LATER]);
+    assert.deepEqual(await found({ id: library.In([ID, LATER]) }), [ID, LATER]);
+    const [row] = await parcels.find({ where: { id: ID } });
+    assert.deepEqual(row, { id: ID, other: `${ID}` });
+    await parcels.save({ ...row, other: null });
+    assert.deepEqual(await found({ other: library.IsNull() }), [ID]);
+    const [raw] = await source.query('SELECT id FROM typeorm_parcels WHERE other IS NULL');
+    assert.equal(raw.id, toUuid(ID));
+    await source.query(`UPDATE typeorm_parcels SET other = '${FOREIGN}' WHERE other IS NULL`);
+    await assert.rejects(found({ id: ID }), invalid);
+    await source.query('DROP TABLE typeorm_parcels');
+    await source.destroy();
+  }
+});
+
+test('Drizzle and Kysely store IDs in uuid columns', async () => {
+  const parcels = pgTable('drizzle_parcels', {
+    id: drizzle.flakeIdUuid().primaryKey(),
+    whole: drizzle.flakeIdUuid(),
+  });
+  const ofParcels = relations(parcels, ({ one }) => ({
+    owner: one(parcels, { fields: [parcels.whole], references: [parcels.id] }),
+  }));
+  const db = connect(process.env.DATABASE_URL, { schema: { parcels, ofParcels } });
+  await db.execute('CREATE TABLE drizzle_parcels (id uuid PRIMARY KEY, whole uuid)');
+  await db.insert(parcels).values([{ id: LATER, whole: ID }, { id: ID }, { id: EARLIER }]);
+  const select = async (bounds) => {
+    const condition = drizzle.createdBetween(parcels.id, bounds);
+    const rows = await db.select().from(parcels).where(condition).orderBy(parcels.id);
+    return rows.map((row) => row.id);
+  };
+  assert.deepEqual(await select(DAY), [ID]);
+  assert.deepEqual(await select({ from: DAY.from }), [ID, LATER]);
+  assert.deepEqual(await select(), [EARLIER, ID, LATER]);
+  // The JSON of relational queries contains UUIDs, which need no parseJson.
+  const [owned] = await db.query.parcels.findMany({
+    where: drizzle.createdBetween(parcels.id, { from: DAY.before }),
+    with: { owner: true },
+  });
+  assert.deepEqual(owned, { id: LATER, whole: ID, owner: { id: ID, whole: null } });
+
+  const dialect = new PostgresDialect({
+    pool: new pg.Pool({ connectionString: process.env.DATABASE_URL }),
+  });
+  const plugins = [new kysely.FlakeIdPlugin({ columns: ['id', 'whole'] })];
+  const builder = new Kysely({ dialect, plugins });
+  const rows = await builder
+    .selectFrom('drizzle_parcels')
+    .selectAll()
+    .where((eb) => kysely.createdBetween(eb, 'id', { from: DAY.from, uuid: true }))
+    .orderBy('id')
+    .execute();
+  assert.deepEqual(rows, [
+    { id: ID, whole: null },
+    { id: LATER, whole: ID },
+  ]);
+  await builder.destroy();
+
+  await db.execute(`UPDATE drizzle_parcels SET whole = '${FOREIGN}'`);
+  await assert.rejects(select(DAY), invalid);
+  await db.execute('DROP TABLE drizzle_parcels');
+  await db.$client.end();
 });
 
 test('relational queries of Drizzle keep IDs if parseJson parses JSON', async () => {

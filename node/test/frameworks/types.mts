@@ -3,7 +3,11 @@
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { pgTable, text } from 'drizzle-orm/pg-core';
 import { Generator, PublicIds } from 'flakeid-core';
-import { flakeId as column, createdBetween as drizzleBetween } from 'flakeid-core/drizzle';
+import {
+  flakeId as column,
+  createdBetween as drizzleBetween,
+  flakeIdUuid as uuidColumn,
+} from 'flakeid-core/drizzle';
 import { IdText, jsonIds, parseJson } from 'flakeid-core/json';
 import {
   FlakeIdPlugin,
@@ -11,7 +15,11 @@ import {
   createdBetween as kyselyBetween,
 } from 'flakeid-core/kysely';
 import { flakeIds, createdBetween as prismaBetween } from 'flakeid-core/prisma';
-import { createdBetween as typeormBetween, flakeId as typeormId } from 'flakeid-core/typeorm';
+import {
+  createdBetween as typeormBetween,
+  flakeId as typeormId,
+  flakeIdUuid as typeormUuid,
+} from 'flakeid-core/typeorm';
 import { flakeId } from 'flakeid-core/zod';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
@@ -38,12 +46,13 @@ const orders = pgTable('orders', {
     .primaryKey()
     .$defaultFn(() => generator.nextId()),
   item: text().notNull(),
+  parcel: uuidColumn(),
 });
 const db = drizzle('postgresql://localhost/app');
 db.insert(orders).values({ item: 'tea' });
 // @ts-expect-error an ID is a bigint
 db.insert(orders).values({ id: 5, item: 'tea' });
-const rows: { id: bigint; item: string }[] = await db
+const rows: { id: bigint; item: string; parcel: bigint | null }[] = await db
   .select()
   .from(orders)
   .where(drizzleBetween(orders.id, { from: new Date(), before: 0, layout: 'discord' }));
@@ -66,11 +75,16 @@ const kind: 'bigint' = typeormId().type;
 typeormBetween({ before: kind.length });
 
 typeormId({ mode: 'string' });
+const uuidKind: 'uuid' = typeormUuid({ mode: 'string' }).type;
+typeormBetween({ before: uuidKind.length, uuid: true });
 // @ts-expect-error no other types of IDs
 typeormId({ mode: 'number' });
 const parsed: unknown = parseJson('5');
 
 flakeIds(generator.buffered(), { Order: 'id' })(parsed).$extends.extArgs.query;
 const between: { gte?: bigint; lt?: bigint } = prismaBetween({ from: 0 });
+const uuidsBetween: { gte?: string; lt?: string } = prismaBetween({ from: 0, uuid: true });
+// @ts-expect-error the name of a field
+flakeIds(generator, { Order: uuidsBetween });
 // @ts-expect-error the name of a field
 flakeIds(generator, { Order: between });
