@@ -12,12 +12,16 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.github.flakeid.Generator;
 import io.github.flakeid.Layout;
+import io.github.flakeid.Uuids;
 import io.github.flakeid.hibernate.FlakeId;
 import io.github.flakeid.hibernate.FlakeIdGenerator;
+import io.github.flakeid.hibernate.FlakeIdUuid;
 import io.github.flakeid.jackson.FlakeIdModule;
 import io.github.flakeid.mybatisplus.FlakeIdentifierGenerator;
 import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
+import java.util.List;
+import java.util.UUID;
 import java.util.logging.LogManager;
 import org.apache.ibatis.mapping.Environment;
 import org.apache.ibatis.session.SqlSession;
@@ -25,6 +29,7 @@ import org.apache.ibatis.transaction.jdbc.JdbcTransactionFactory;
 import org.h2.jdbcx.JdbcDataSource;
 import org.hibernate.Session;
 import org.hibernate.SessionFactory;
+import org.hibernate.annotations.JavaType;
 import org.hibernate.cfg.Configuration;
 
 /** Tests IDs of rows with Hibernate and MyBatis-Plus. */
@@ -44,6 +49,20 @@ final class Frameworks {
     @Entity(name = "parcels")
     static class Parcel {
         @Id @FlakeId String id;
+    }
+
+    /** A row whose ID is a number in the program, and a UUID in the database. */
+    @Entity(name = "crates")
+    static class Crate {
+        @Id @FlakeId @JavaType(FlakeIdUuid.class) Long id;
+        @JavaType(FlakeIdUuid.class) long label;
+        @JavaType(FlakeIdUuid.class) Long parent;
+    }
+
+    /** A row whose ID is a UUID. */
+    @Entity(name = "pallets")
+    static class Pallet {
+        @Id @FlakeId UUID id;
     }
 
     /** A row whose key cannot hold an ID. */
@@ -114,10 +133,54 @@ final class Frameworks {
             check(session.find(Order.class, last) != null, "the last order is missing");
             check(session.find(Parcel.class, parcel.id) != null, "the parcel is missing");
         }
+        uuids(generator);
         refused(tables(Order.class), "flakeid.generator");
         Configuration wrong = tables(Wrong.class);
         wrong.getProperties().put(FlakeIdGenerator.SETTING, generator);
         refused(wrong, "java.lang.Integer");
+    }
+
+    private static void uuids(Generator generator) {
+        Configuration configuration = tables(Crate.class, Pallet.class);
+        configuration.getProperties().put(FlakeIdGenerator.SETTING, generator);
+        try (SessionFactory factory = configuration.buildSessionFactory(); Session session = factory.openSession()) {
+            session.beginTransaction();
+            Crate first = new Crate();
+            first.label = -1; // the largest unsigned ID
+            session.persist(first);
+            Crate second = new Crate();
+            second.label = 5;
+            second.parent = first.id;
+            session.persist(second);
+            checkRising(first.id, second.id);
+            Pallet pallet = new Pallet();
+            session.persist(pallet);
+            checkRising(second.id, Uuids.fromUuid(pallet.id));
+            session.flush();
+            session.clear();
+
+            check(session.find(Crate.class, first.id).label == -1, "the label has changed");
+            List<Long> labels = session.createQuery("select label from crates order by label", Long.class).list();
+            check(labels.equals(List.of(5L, -1L)), labels);
+            String later = "from crates where id > :id and parent = :id";
+            List<Crate> found = session.createQuery(later, Crate.class).setParameter("id", first.id).list();
+            check(found.size() == 1 && found.get(0).id.equals(second.id), found);
+            check(session.find(Pallet.class, pallet.id) != null, "the pallet is missing");
+            String types = "SELECT data_type FROM information_schema.columns WHERE table_name = 'CRATES'";
+            List<String> columns = session.createNativeQuery(types, String.class).list();
+            check(columns.equals(List.of("UUID", "UUID", "UUID")), columns);
+            Object stored = session.createNativeQuery("SELECT id FROM crates ORDER BY id LIMIT 1", UUID.class).getSingleResult();
+            check(stored.equals(Uuids.toUuid(first.id)), stored);
+
+            session.createNativeMutationQuery("UPDATE crates SET parent = random_uuid()").executeUpdate();
+            session.clear();
+            try {
+                throw new AssertionError(session.find(Crate.class, first.id).parent);
+            } catch (RuntimeException refusal) {
+                check(said(refusal, "version 4"), refusal);
+            }
+            session.getTransaction().rollback();
+        }
     }
 
     private static void refused(Configuration configuration, String part) {

@@ -8,7 +8,7 @@ import org.hibernate.annotations.IdGeneratorType;
 
 /**
  * Makes Hibernate (6.5 or later) set an ID from a generator, for example {@code @Id @FlakeId private Long id}. The type
- * of the ID is {@code long}, {@code Long} or {@code String} (decimal digits). The generator is the value of the setting
+ * of the ID is {@code long}, {@code Long}, {@code String} (decimal digits) or {@link java.util.UUID}. The generator is the value of the setting
  * {@link FlakeIdGenerator#SETTING}. In a Spring Boot application, this library's auto-configuration sets this value.
  */
 @IdGeneratorType(FlakeIdGenerator.class)

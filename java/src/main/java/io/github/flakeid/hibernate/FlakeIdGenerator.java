@@ -1,8 +1,11 @@
 package io.github.flakeid.hibernate;
 
 import io.github.flakeid.Generator;
+import io.github.flakeid.Uuids;
 import java.lang.reflect.Member;
 import java.util.EnumSet;
+import java.util.UUID;
+import java.util.function.LongFunction;
 import org.hibernate.engine.config.spi.ConfigurationService;
 import org.hibernate.engine.spi.SharedSessionContractImplementor;
 import org.hibernate.generator.AnnotationBasedGenerator;
@@ -22,7 +25,7 @@ public final class FlakeIdGenerator implements BeforeExecutionGenerator, Annotat
     private static final long serialVersionUID = 1;
 
     private transient Generator generator;
-    private boolean asText;
+    private transient LongFunction<Object> form;
 
     /** Creates the generator. Hibernate calls this constructor. */
     public FlakeIdGenerator() {}
@@ -30,9 +33,15 @@ public final class FlakeIdGenerator implements BeforeExecutionGenerator, Annotat
     @Override
     public void initialize(FlakeId annotation, Member member, GeneratorCreationContext context) {
         Class<?> type = context.getProperty().getType().getReturnedClass();
-        asText = type == String.class;
-        if (!asText && type != Long.class && type != long.class) {
-            throw new IllegalArgumentException("@FlakeId is for long, Long and String, and " + member + " is " + type.getName());
+        if (type == String.class) {
+            form = Long::toUnsignedString;
+        } else if (type == UUID.class) {
+            form = Uuids::toUuid;
+        } else if (type == Long.class || type == long.class) {
+            form = Long::valueOf;
+        } else {
+            throw new IllegalArgumentException(
+                    "@FlakeId is for long, Long, String and UUID, and " + member + " is " + type.getName());
         }
         Object value = context.getServiceRegistry().requireService(ConfigurationService.class).getSettings().get(SETTING);
         if (!(value instanceof Generator given)) {
@@ -46,8 +55,7 @@ public final class FlakeIdGenerator implements BeforeExecutionGenerator, Annotat
 
     @Override
     public Object generate(SharedSessionContractImplementor session, Object owner, Object current, EventType event) {
-        long id = generator.nextId();
-        return asText ? (Object) Long.toUnsignedString(id) : (Object) id;
+        return form.apply(generator.nextId());
     }
 
     @Override
