@@ -146,3 +146,37 @@ func TestSQL(t *testing.T) {
 		t.Fatal(optional, err)
 	}
 }
+
+func TestColumnsOfUUIDs(t *testing.T) {
+	database := sql.OpenDB(echo{})
+	defer database.Close()
+	query := func(given any, to any) error { return database.QueryRow("", given).Scan(to) }
+	uuid := known.UUID()
+	text := must[string](t, nil)(flakeid.UUID.Encode(known))
+	var id flakeid.IDAsUUID
+	for _, given := range []any{flakeid.IDAsUUID(known), text, []byte(text), uuid[:]} {
+		id = 0
+		if err := query(given, &id); err != nil {
+			t.Fatal(err)
+		}
+		same(t, nil, id, flakeid.IDAsUUID(known))
+	}
+	if err := id.Scan(flakeid.ID(math.MaxUint64).UUID()); err != nil || id != math.MaxUint64 {
+		t.Fatal(id, err)
+	}
+	for _, given := range []any{nil, int64(known), known.String(), "6ba7b810-9dad-41d1-80b4-00c04fd430c8", []byte{0}} {
+		code(t, flakeid.ErrInvalidID, query(given, &id))
+		same(t, nil, id, math.MaxUint64)
+	}
+	optional := &id
+	if err := query(nil, &optional); err != nil || optional != nil {
+		t.Fatal(optional, err)
+	}
+	written := must[[]byte](t, nil)(json.Marshal(map[flakeid.IDAsUUID]flakeid.IDAsUUID{1: flakeid.IDAsUUID(known)}))
+	same(t, nil, string(written), `{"1":"910499571847892992"}`)
+	var read map[flakeid.IDAsUUID]flakeid.IDAsUUID
+	if err := json.Unmarshal(written, &read); err != nil || read[1] != flakeid.IDAsUUID(known) {
+		t.Fatal(read, err)
+	}
+	same(t, nil, id.String(), "18446744073709551615")
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/flakeid/flakeid/go"
 	"gorm.io/driver/postgres"
@@ -23,15 +24,22 @@ type Purchase struct {
 	Item       string
 }
 
-// issueIDs gives a new ID to each row whose primary key is a flakeid.ID of 0, before GORM inserts the row.
+// Parcel has a primary key that is a UUID in the database.
+type Parcel struct {
+	ID     flakeid.IDAsUUID `gorm:"primaryKey"`
+	PartOf *flakeid.IDAsUUID
+}
+
+// issueIDs gives a new ID to each row whose primary key is a flakeid.ID or flakeid.IDAsUUID of 0, before GORM inserts
+// the row.
 func issueIDs(database *gorm.DB, generator *flakeid.Generator) error {
-	idType := reflect.TypeOf(flakeid.ID(0))
+	types := []reflect.Type{reflect.TypeOf(flakeid.ID(0)), reflect.TypeOf(flakeid.IDAsUUID(0))}
 	return database.Callback().Create().Before("gorm:create").Register("flakeid:ids", func(tx *gorm.DB) {
 		if tx.Statement.Schema == nil {
 			return
 		}
 		for _, field := range tx.Statement.Schema.PrimaryFields {
-			if field.FieldType != idType {
+			if !slices.Contains(types, field.FieldType) {
 				continue
 			}
 			fill := func(row reflect.Value) {
@@ -40,7 +48,7 @@ func issueIDs(database *gorm.DB, generator *flakeid.Generator) error {
 				}
 				id, err := generator.NextID()
 				if err == nil {
-					err = field.Set(tx.Statement.Context, row, id)
+					err = field.Set(tx.Statement.Context, row, reflect.ValueOf(id).Convert(field.FieldType).Interface())
 				}
 				tx.AddError(err)
 			}
@@ -64,7 +72,7 @@ func withGorm(url string, generator *flakeid.Generator) error {
 	if err := issueIDs(database, generator); err != nil {
 		return err
 	}
-	if err := database.AutoMigrate(&Customer{}, &Purchase{}); err != nil {
+	if err := database.AutoMigrate(&Customer{}, &Purchase{}, &Parcel{}); err != nil {
 		return err
 	}
 	customer := Customer{Name: "Ada", Purchases: []Purchase{{Item: "tea"}, {Item: "cup"}}}
@@ -77,6 +85,21 @@ func withGorm(url string, generator *flakeid.Generator) error {
 	}
 	if found.ID != customer.ID || len(found.Purchases) != 2 || found.Purchases[0].CustomerID != customer.ID {
 		return fmt.Errorf("%+v is not %+v", found, customer)
+	}
+	whole := Parcel{}
+	if err := database.Create(&whole).Error; err != nil {
+		return err
+	}
+	part := Parcel{PartOf: &whole.ID}
+	if err := database.Create(&part).Error; err != nil {
+		return err
+	}
+	var parts []Parcel
+	if err := database.Where("id > ?", whole.ID).Find(&parts).Error; err != nil {
+		return err
+	}
+	if len(parts) != 1 || parts[0].ID != part.ID || *parts[0].PartOf != whole.ID {
+		return fmt.Errorf("%+v is not %+v", parts, part)
 	}
 	fmt.Println("GORM:", found.ID, "bought", found.Purchases[0].ID, "and", found.Purchases[1].ID)
 	return nil

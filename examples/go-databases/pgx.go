@@ -47,6 +47,14 @@ func withPgx(ctx context.Context, url string, generator *flakeid.Generator) erro
 	if len(items) != 3 || items[0].ID != ids[0] || items[0].Parent != nil || *items[2].Parent != ids[0] {
 		return fmt.Errorf("found %+v for %v", items, ids)
 	}
+	// A flakeid.IDAsUUID is a parameter and a column of the type uuid.
+	var parcel flakeid.IDAsUUID
+	if err := connection.QueryRow(ctx, "SELECT $1::uuid", flakeid.IDAsUUID(ids[0])).Scan(&parcel); err != nil {
+		return err
+	}
+	if flakeid.ID(parcel) != ids[0] {
+		return fmt.Errorf("%v is not %v", parcel, ids[0])
+	}
 	fmt.Println("pgx:", items[0].ID, "has the parts", items[1].ID, "and", items[2].ID)
 	return nil
 }
