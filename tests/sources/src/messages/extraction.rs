@@ -7,18 +7,23 @@ use flakeid_steps::{Failed, files};
 
 use crate::tokens::{Kind, Language, Token, pieces};
 
-/// The folders whose programs and libraries report errors to users of the bindings.
-const FOLDERS: [&str; 11] = [
+/// The folders of the libraries, the bindings, the command and the server.
+const FOLDERS: [&str; 16] = [
     "crates/flakeid-core/src",
     "crates/flakeid-protocol/src",
     "crates/flakeid-stores/src",
     "crates/flakeid/src",
+    "crates/flakeid-cli/src",
+    "crates/flakeid-server/src",
     "bindings/c/src",
     "bindings/node/src",
     "bindings/python/src",
     "bindings/sqlite/src",
     "bindings/wasm/src",
     "node/lib",
+    "node/frameworks",
+    "node/wasm",
+    "python/flakeid",
     "java/src/main/java",
 ];
 
@@ -47,11 +52,15 @@ pub(super) fn messages(sources: &[PathBuf]) -> Result<BTreeMap<String, String>, 
 fn has_messages(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_test = ["test", "loom", "models", "twin"].iter().any(|word| name.contains(word));
+    // These are the tests of the WebAssembly package, and the declarations of types.
+    let is_other =
+        path.starts_with("node/wasm/test") || name.ends_with(".pyi") || name.contains(".d.");
     let is_go = path.parent() == Some(Path::new("go")) && name.ends_with(".go");
-    !is_test && (is_go || FOLDERS.iter().any(|folder| path.starts_with(folder)))
+    !is_test && !is_other && (is_go || FOLDERS.iter().any(|folder| path.starts_with(folder)))
 }
 
-/// Returns the strings of a source, without attributes and tests. Strings with a `+` between them become one string.
+/// Returns the strings of a source, without attributes, tests and documentation. Strings with a `+` between them become
+/// one string, and so do adjacent strings in Python.
 fn strings(source: &str, language: Language) -> Vec<(String, usize)> {
     let pieces = pieces(source, language);
     let code: Vec<&Token> = pieces.iter().filter(|piece| piece.kind != Kind::Comment).collect();
@@ -69,13 +78,26 @@ fn strings(source: &str, language: Language) -> Vec<(String, usize)> {
             at = if is_test { end_of_item(&code, end) } else { end };
             continue;
         }
-        if token.kind == Kind::String {
-            let is_joined = at >= 2
-                && is_code(&code, at - 1, "+")
-                && code[at - 2].kind == Kind::String
-                && language == Language::Braces;
+        let is_documentation = token.text.starts_with("\"\"\"");
+        if token.kind == Kind::String && !is_documentation {
+            let is_joined = match language {
+                Language::Braces => {
+                    at >= 2 && is_code(&code, at - 1, "+") && code[at - 2].kind == Kind::String
+                }
+                Language::Python => {
+                    let gap = usize::from(at >= 1 && is_code(&code, at - 1, "f"));
+                    at > gap && code[at - 1 - gap].kind == Kind::String
+                }
+                // Two quotes in a string are one quote. Strings on separate lines are one string.
+                Language::Sql => at >= 1 && code[at - 1].kind == Kind::String,
+                _ => false,
+            };
             match found.last_mut().filter(|_| is_joined) {
-                Some((text, _)) => text.push_str(&token.text),
+                Some((text, _)) => {
+                    let is_quote = language == Language::Sql && code[at - 1].line == token.line;
+                    let quote = if is_quote { "'" } else { "" };
+                    *text = format!("{text}{quote}{}", token.text);
+                }
                 None => found.push((token.text.clone(), token.line)),
             }
         }
@@ -124,8 +146,9 @@ fn end_of_brackets(code: &[&Token], mut at: usize, open: &str, close: &str) -> u
 fn message(string: &str, extension: &str) -> String {
     let text = unescaped(string);
     let text = match extension {
-        "rs" => without_braces(&text),
+        "rs" | "py" => without_braces(&text),
         "js" => without_values(&text, "${", "}"),
+        "sql" => without_verbs(&without_values(&text, "{{", "}}")),
         _ => without_verbs(&text),
     };
     let text = text.replace(&VALUE.repeat(2), VALUE);
@@ -231,6 +254,18 @@ mod tests {
         assert_eq!(found(go, "go"), ["n … is out of range: %3F the slice has …"]);
         let js = "`${name} must be ${wanted}, not known`";
         assert_eq!(found(js, "js"), ["… must be …, not known"]);
+    }
+
+    #[test]
+    fn messages_of_sql_contain_quotes_and_no_names_of_templates() {
+        let sql = "RAISE EXCEPTION 'node {{node}} is before the layout''s epoch, %', clock;";
+        assert_eq!(found(sql, "sql"), ["node … is before the layout's epoch, …"]);
+    }
+
+    #[test]
+    fn messages_of_python_are_joined_and_documentation_is_omitted() {
+        let python = "def f():\n    \"\"\"Return the next ID now.\"\"\"\n    fail(f\"{n!r} is out\"\n        f\" of {x}; the \"\n \"range\")";
+        assert_eq!(found(python, "py"), ["… is out of …; the range"]);
     }
 
     #[test]
