@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+import flakeid
+
 IDS = """
 import os
 import flakeid
@@ -91,3 +93,35 @@ def test_migrations_lease_no_node_and_do_not_depend_on_flakeid(project, tmp_path
         check=True,
     )
     assert done.stdout.strip() == "2"
+
+
+OF_APPLICATION = """
+def is_of_application(name, kind, _parents):
+    return kind != "table" or not (name or "").startswith("flakeid_")
+
+"""
+
+
+def test_include_name_keeps_the_tables_of_leases(project, tmp_path, postgresql):
+    flakeid.create_namespace(postgresql, "alembic", fresh=True)
+    ini = tmp_path / "alembic.ini"
+    url = postgresql.replace("postgresql://", "postgresql+psycopg://")
+    ini.write_text(ini.read_text().replace("sqlite:///orders.sqlite", url))
+
+    def migration():
+        project("revision", "--autogenerate", "-m", "orders")
+        (path,) = (tmp_path / "migrations" / "versions").glob("*.py")
+        text = path.read_text()
+        path.unlink()
+        return text
+
+    assert "op.drop_table('flakeid_namespace')" in migration()
+    environment = tmp_path / "migrations" / "env.py"
+    given = "target_metadata=target_metadata"
+    text = environment.read_text().replace(given, f"{given}, include_name=is_of_application")
+    environment.write_text(
+        text.replace("def run_migrations_offline", f"{OF_APPLICATION}def run_migrations_offline")
+    )
+    text = migration()
+    assert "op.create_table('orders'" in text
+    assert "flakeid_" not in text
