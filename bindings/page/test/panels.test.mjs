@@ -52,6 +52,36 @@ test('every panel shows results and rejects invalid input', async (t) => {
     await page.getByRole('status').filter({ hasText: 'FLAKEID_INVALID_LAYOUT' }).waitFor();
   });
 
+  await t.test('other identifiers are described, and UUIDs of IDs are decoded', async (t) => {
+    const page = await openPage(t, started);
+    const field = page.getByRole('textbox', { name: 'ID', exact: true });
+    const invalid = page.getByRole('alert').filter({ hasText: 'FLAKEID_INVALID_ID' });
+    const forms = page.getByRole('table', { name: 'Text forms' });
+    await field.fill('0CA2BE89-5C23-8900-8366-6C616B656964');
+    await page.getByText('2017-09-20T13:43:08.849Z').waitFor();
+    assert.match(await forms.innerText(), /decimal\s+910499571847892992/);
+    assert.match(await forms.innerText(), /uuid\s+0ca2be89-5c23-8900-8366-6c616b656964/);
+    for (const [text, description] of [
+      ['6ba7b810-9dad-41d1-80b4-00c04fd430c8', 'UUID of version 4, which contains random bits'],
+      ['017f22e2-79b0-7cc3-98c4-dc0c0c07398f', 'version 7, created at 2022-02-22T19:22:22.000Z'],
+      ['01ARZ3NDEKTSV4RRFFQ69G5FAV', 'ULID, created at 2016-07-30T23:54:10.259Z'],
+      ['0ujtsYcgvSTl8PAuAdqWYSMnLOv', 'KSUID, created at 2017-10-10T04:00:47Z'],
+    ]) {
+      await field.fill(text);
+      await page.getByText(description).waitFor();
+      await invalid.waitFor();
+      assert.equal(await forms.count(), 0);
+    }
+    // The digits of an ID after a conversion to a number and back.
+    const rounded = String(Number('910499571847892992'));
+    assert.equal(rounded, '910499571847893000');
+    await field.fill(rounded);
+    await page.getByText('JavaScript may have rounded').waitFor();
+    await page.getByText('2017-09-20T13:43:08.849Z').waitFor();
+    await field.fill('910499571847892992');
+    await page.getByText('JavaScript may have rounded').waitFor({ state: 'detached' });
+  });
+
   await t.test('the address changes only after the last key', async (t) => {
     const page = await openPage(t, started);
     await page.evaluate(() => {
