@@ -257,18 +257,6 @@ mod tests {
     }
 
     #[test]
-    fn messages_of_sql_contain_quotes_and_no_names_of_templates() {
-        let sql = "RAISE EXCEPTION 'node {{node}} is before the layout''s epoch, %', clock;";
-        assert_eq!(found(sql, "sql"), ["node … is before the layout's epoch, …"]);
-    }
-
-    #[test]
-    fn messages_of_python_are_joined_and_documentation_is_omitted() {
-        let python = "def f():\n    \"\"\"Return the next ID now.\"\"\"\n    fail(f\"{n!r} is out\"\n        f\" of {x}; the \"\n \"range\")";
-        assert_eq!(found(python, "py"), ["… is out of …; the range"]);
-    }
-
-    #[test]
     fn strings_of_tests_attributes_and_sql_are_omitted() {
         let source = "#[must_use = \"a builder does nothing\"] fn a() { x(\"SELECT a, b and c FROM d\") }\n\
                       #[cfg(test)]\nmod tests { fn b() { x(\"this is a test {\") } }\nfn c() { x(\"too short\") }\n\
