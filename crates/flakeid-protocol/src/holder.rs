@@ -179,50 +179,56 @@ impl Holder {
     #[must_use]
     pub fn step(&self, options: &HolderOptions, event: &Event) -> (Self, Vec<Effect>) {
         let mut next = self.clone();
+        let effects = next.apply(options, event);
+        (next, effects)
+    }
+
+    /// Changes the state as [`step`](Self::step) does, and returns the outputs.
+    pub fn apply(&mut self, options: &HolderOptions, event: &Event) -> Vec<Effect> {
         let mut effects = Vec::new();
         match event {
             Event::Wake { now, unix_ms, next: next_tick, margin, reserve, fresh } => {
                 let reached = (*now).max(*next_tick);
-                if next.until_others(options, reached, *reserve) == Some(0) {
-                    next.ask_others(*fresh, &mut effects);
+                if self.until_others(options, reached, *reserve) == Some(0) {
+                    self.ask_others(*fresh, &mut effects);
                 } else {
-                    next.wake(options, reached, *unix_ms, *margin, *fresh, &mut effects);
+                    self.wake(options, reached, *unix_ms, *margin, *fresh, &mut effects);
                 }
             }
             Event::Granted { grant, next: next_tick } => {
-                next.granted(*grant, *next_tick, &mut effects);
+                self.granted(*grant, *next_tick, &mut effects);
             }
             Event::NotGranted { token } => {
-                if next.acquiring == Some(*token) {
-                    next.acquiring = None;
+                if self.acquiring == Some(*token) {
+                    self.acquiring = None;
                 }
             }
             Event::Renewed { next: token, answer } => {
-                next.renewed(*token, *answer, &mut effects);
+                self.renewed(*token, *answer, &mut effects);
             }
             Event::NotRenewed { next: token, refusal } => {
-                next.not_renewed(options, *token, refusal);
+                self.not_renewed(options, *token, refusal);
             }
             Event::Unanswered { next: token } => {
-                if let Some(hold) = next.renewal_of(*token) {
+                if let Some(hold) = self.renewal_of(*token) {
                     // The same renewal will be sent again. If the renewal was already applied, the store recognizes
                     // it by its token.
                     hold.waiting = false;
                     hold.renewals = Renewals::Fail;
                 }
             }
-            Event::Unusable { used_until } => next.release_node(*used_until, &mut effects),
+            Event::Unusable { used_until } => self.release_node(*used_until, &mut effects),
             Event::Close => {
-                next.closing = true;
+                self.closing = true;
                 effects.push(Effect::End);
             }
-            Event::Ended { used_until } if next.closing => {
-                next.release_node(*used_until, &mut effects);
-                effects.extend(next.moving_to.take().map(|grant| unused(&grant)));
+            Event::Ended { used_until } if self.closing => {
+                self.release_node(*used_until, &mut effects);
+                effects.extend(self.moving_to.take().map(|grant| unused(&grant)));
             }
-            Event::Ended { used_until } => next.move_on(*used_until, &mut effects),
+            Event::Ended { used_until } => self.move_on(*used_until, &mut effects),
         }
-        (next, effects)
+        effects
     }
 
     /// Returns the number of ticks from `reached` until this holder requests a replacement node from other lessors, or

@@ -189,9 +189,7 @@ impl Keeper {
     /// Passes an event to a holder, and converts the holder's effects to outputs.
     fn follow(&mut self, step: &mut Step<'_>, member: usize, event: &Event) {
         let options = self.holder_options(step.options);
-        let (next, effects) = self.holders[member].step(&options, event);
-        self.holders[member] = next;
-        for effect in effects {
+        for effect in self.holders[member].apply(&options, event) {
             self.act(step, member, &effect);
         }
     }
