@@ -81,6 +81,20 @@ fn milliseconds(text: &str) -> Result<u64, String> {
     Ok(number * unit)
 }
 
+/// Returns the CPU time of this process in seconds, or 0 if the system does not report it as Linux does.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    let nanoseconds = stat.split(' ').next().and_then(|number| number.parse::<f64>().ok());
+    nanoseconds.unwrap_or(0.0) / 1e9
+}
+
+/// Returns the peak memory of this process as text.
+fn peak_memory() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    peak.map_or_else(|| "unknown peak memory".into(), |peak| format!("{} at most", peak.trim()))
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let mut code = ExitCode::SUCCESS;
@@ -95,12 +109,16 @@ fn main() -> ExitCode {
             mutant: arguments.mutant,
             traces: arguments.trace,
         };
-        let begun = Instant::now();
+        let (begun, processed) = (Instant::now(), cpu_seconds());
         match World::new(config).run() {
             Ok(summary) => {
-                let seconds = begun.elapsed().as_secs_f64();
-                let rate = summary.renewals as f64 / seconds;
-                println!("seed {seed}: {seconds:.1} s, {rate:.0} renewals/s, {summary:?}");
+                let (seconds, cpu) = (begun.elapsed().as_secs_f64(), cpu_seconds() - processed);
+                let rate = summary.renewals as f64 / cpu.max(0.01);
+                let memory = peak_memory();
+                println!(
+                    "seed {seed}: {seconds:.1} s, {cpu:.1} s of CPU time, {rate:.0} renewals per second of CPU time, \
+                     {memory}, {summary:?}"
+                );
             }
             Err(violation) => {
                 println!("{violation}");

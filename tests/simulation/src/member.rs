@@ -70,7 +70,7 @@ impl Member {
         now: u64,
         random: &Random,
     ) -> Self {
-        let mut member = Self {
+        Self {
             keeper: keeper(
                 config,
                 layout,
@@ -95,9 +95,7 @@ impl Member {
             number,
             process,
             good_since: now,
-        };
-        member.brokers = brokers(config, random);
-        member
+        }
     }
 
     /// Replaces the process with a forked child of `parent`, which is at the given state.
