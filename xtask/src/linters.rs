@@ -105,7 +105,7 @@ fn go_tool(name: &str) -> Result<String, Failed> {
 
 /// Checks that Go can download other versions, which is possible since Go 1.21. Older versions
 /// only report that they cannot read go.mod.
-fn check_go() -> Outcome {
+pub(crate) fn check_go() -> Outcome {
     let found = Step::new("go", &["env", "GOVERSION"])
         .or_install("apt-get install golang-go (Go 1.21 or later), or see https://go.dev/dl")
         .output()?;
@@ -113,8 +113,8 @@ fn check_go() -> Outcome {
         return Ok(());
     }
     Err(Failed(format!(
-        "the tools in xtask/linters are built with Go 1.21 or later, but this is {}; install a newer version: \
-         https://go.dev/dl",
+        "the tools in xtask/linters and tests/servers are built with Go 1.21 or later, but this is {}; install a \
+         newer version: https://go.dev/dl",
         found.trim()
     )))
 }

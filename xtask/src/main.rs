@@ -248,6 +248,8 @@ enum Task {
     Miri,
     /// Start a private server of every kind of store, and stop them on Ctrl-C.
     Stores,
+    /// Install the servers that the tests and the campaign start.
+    Servers,
 }
 
 fn run(task: Task) -> Outcome {
@@ -301,6 +303,7 @@ fn run(task: Task) -> Outcome {
         Task::Miri => miri::run(),
         Task::Mysql => mysql::test(),
         Task::Stores => campaign::stores(),
+        Task::Servers => server_packages::ensure_all(),
     }
 }
 

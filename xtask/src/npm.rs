@@ -33,8 +33,17 @@ pub(crate) fn installed(program: &str, arguments: &[&str]) -> Result<Step, Faile
 /// Installs the pinned packages, unless they were already installed from the current version of
 /// the file with the pins.
 pub(crate) fn install_once(folder: &str, pins: &str, install: impl FnOnce() -> Outcome) -> Outcome {
-    let (wanted, installed) =
-        (files::text(format!("{PINS}/{pins}"))?, format!("{folder}/installed"));
+    install_once_from(folder, &format!("{PINS}/{pins}"), install)
+}
+
+/// Installs packages, unless they were already installed from the current version of the file
+/// `pins`.
+pub(crate) fn install_once_from(
+    folder: &str,
+    pins: &str,
+    install: impl FnOnce() -> Outcome,
+) -> Outcome {
+    let (wanted, installed) = (files::text(pins)?, format!("{folder}/installed"));
     if files::text(&installed).ok().as_ref() == Some(&wanted) {
         return Ok(());
     }

@@ -1,6 +1,9 @@
-//! The Debian packages of the servers that the tests, the guide and `cargo xtask stores` start.
+//! The servers that the tests, the guide and `cargo xtask stores` start.
 
-use flakeid_steps::{Outcome, packages};
+use flakeid_steps::{Outcome, Step, files, packages, root};
+
+use crate::linters::check_go;
+use crate::npm::{install_once_from, npm};
 
 pub(crate) const POSTGRESQL: (&str, &str) = ("/usr/lib/postgresql/*/bin/postgres", "postgresql");
 pub(crate) const REDIS: (&str, &str) = ("redis-server", "redis-server");
@@ -15,7 +18,8 @@ const STORES: [(&str, &str); 5] = [
 ];
 
 /// The additional programs that the tests in Rust and the campaign start.
-const ADDITIONAL: [(&str, &str); 6] = [
+const ADDITIONAL: [(&str, &str); 7] = [
+    ("curl", "curl"),
     // The package's name contains the version of PostgreSQL; this is the one of Debian 12.
     ("/usr/share/postgresql/*/extension/pg_partman.control", "postgresql-15-partman"),
     ("pgbouncer", "pgbouncer"),
@@ -25,12 +29,48 @@ const ADDITIONAL: [(&str, &str); 6] = [
     ("/usr/lib/*/faketime/libfaketimeMT.so.1", "libfaketime"),
 ];
 
+/// The folder of the servers that are not Debian packages.
+const SERVERS: &str = "target/servers";
+
 /// Ensures that a private server of every kind of store can be started.
 pub(crate) fn ensure_stores() -> Outcome {
-    packages::ensure(&STORES)
+    packages::ensure(&STORES)?;
+    ensure_dynalite()?;
+    ensure_versitygw()
+}
+
+/// Installs the packages that `tests/servers/dynalite` pins: a server with the interface of
+/// `DynamoDB`.
+fn ensure_dynalite() -> Outcome {
+    let (pins, folder) = ("tests/servers/dynalite", format!("{SERVERS}/dynalite"));
+    install_once_from(&folder, &format!("{pins}/package-lock.json"), || {
+        files::empty(&folder)?;
+        for file in ["package.json", "package-lock.json", ".npmrc"] {
+            files::copy(format!("{pins}/{file}"), format!("{folder}/{file}"))?;
+        }
+        npm(&["--prefix", &folder, "ci", "--silent", "--ignore-scripts"]).run()
+    })
+}
+
+/// Builds the program that `tests/servers/versitygw/go.mod` pins: a server with the interface of
+/// S3.
+fn ensure_versitygw() -> Outcome {
+    let (pins, folder) = ("tests/servers/versitygw", format!("{SERVERS}/bin"));
+    install_once_from(&folder, &format!("{pins}/go.sum"), || {
+        check_go()?;
+        Step::new("go", &["install", "-trimpath", "tool"])
+            .within(pins)
+            .env("CGO_ENABLED", "0")
+            .env("GOBIN", root().join(&folder))
+            .env("GOFLAGS", "-mod=readonly")
+            // An older Go downloads the version that go.mod requires.
+            .env("GOTOOLCHAIN", "auto")
+            .run()
+    })
 }
 
 /// Ensures that the tests in Rust and the campaign can start everything they need.
 pub(crate) fn ensure_all() -> Outcome {
-    packages::ensure(&[&STORES[..], &ADDITIONAL[..]].concat())
+    packages::ensure(&[&STORES[..], &ADDITIONAL[..]].concat())?;
+    ensure_stores()
 }

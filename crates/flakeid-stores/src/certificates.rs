@@ -3,10 +3,24 @@
 #[cfg(feature = "mysql")]
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::CertificateDer;
+#[cfg(any(
+    feature = "postgres",
+    feature = "mysql",
+    feature = "etcd",
+    feature = "kubernetes",
+    feature = "http"
+))]
 use rustls::pki_types::pem::PemObject;
-#[cfg(any(feature = "etcd", feature = "http"))]
-use ureq::tls::{Certificate, ClientCert, PrivateKey, RootCerts, TlsConfig};
+#[cfg(any(
+    feature = "etcd",
+    feature = "s3",
+    feature = "dynamodb",
+    feature = "kubernetes",
+    feature = "http"
+))]
+use ureq::tls::{Certificate, ClientCert, RootCerts, TlsConfig};
 
+#[cfg(any(feature = "postgres", feature = "mysql", feature = "etcd", feature = "http"))]
 use crate::url::file;
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::url::ServerUrl;
@@ -16,6 +30,7 @@ use flakeid_protocol::url::ServerUrl;
 ///
 /// # Errors
 /// [`Fault::Rejected`], with the name of the option, if the file is unusable, or if there are no certificates.
+#[cfg(any(feature = "postgres", feature = "mysql", feature = "etcd", feature = "http"))]
 pub(super) fn trusted_certificates(
     url: &ServerUrl<'_>,
     option: &str,
@@ -49,6 +64,13 @@ pub(super) fn system_certificates(
 ///
 /// # Errors
 /// [`Fault::Rejected`], with the name of the option, if the file is invalid or contains no certificates.
+#[cfg(any(
+    feature = "postgres",
+    feature = "mysql",
+    feature = "etcd",
+    feature = "kubernetes",
+    feature = "http"
+))]
 pub(super) fn parse_certificates(
     url: &ServerUrl<'_>,
     option: &str,
@@ -85,22 +107,48 @@ pub(super) fn tls_config(url: &ServerUrl<'_>) -> Result<TlsConfig, Fault> {
     let client = match (file(url, "tls-cert")?, file(url, "tls-key")?) {
         (Some(chain), Some(key)) => {
             let chain = convert(&parse_certificates(url, "tls-cert", &chain)?);
-            let key = PrivateKey::from_pem(&key)
+            let key = ureq::tls::PrivateKey::from_pem(&key)
                 .map_err(|error| url.reject(format_args!("tls-key: {error}")))?;
             Some(ClientCert::new_with_certs(&chain, key))
         }
         (None, None) => None,
         _ => return Err(url.reject("the options tls-cert and tls-key must be set together")),
     };
-    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
-    Ok(TlsConfig::builder()
-        .root_certs(RootCerts::new_with_certs(&roots))
-        .client_cert(client)
-        .unversioned_rustls_crypto_provider(provider)
-        .build())
+    Ok(config_of(&roots, client))
 }
 
-#[cfg(any(feature = "etcd", feature = "http"))]
-fn convert(certificates: &[CertificateDer<'_>]) -> Vec<Certificate<'static>> {
+/// Returns the TLS configuration that trusts the certificates that the system trusts.
+///
+/// # Errors
+/// [`Fault::Rejected`] if there are no certificates. The message names the environment variable `SSL_CERT_FILE`.
+#[cfg(any(feature = "s3", feature = "dynamodb"))]
+pub(super) fn system_tls(url: &ServerUrl<'_>) -> Result<TlsConfig, Fault> {
+    Ok(config_of(&convert(&system_certificates(url, "SSL_CERT_FILE")?), None))
+}
+
+#[cfg(any(
+    feature = "etcd",
+    feature = "s3",
+    feature = "dynamodb",
+    feature = "kubernetes",
+    feature = "http"
+))]
+pub(super) fn config_of(roots: &[Certificate<'static>], client: Option<ClientCert>) -> TlsConfig {
+    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
+    TlsConfig::builder()
+        .root_certs(RootCerts::new_with_certs(roots))
+        .client_cert(client)
+        .unversioned_rustls_crypto_provider(provider)
+        .build()
+}
+
+#[cfg(any(
+    feature = "etcd",
+    feature = "s3",
+    feature = "dynamodb",
+    feature = "kubernetes",
+    feature = "http"
+))]
+pub(super) fn convert(certificates: &[CertificateDer<'_>]) -> Vec<Certificate<'static>> {
     certificates.iter().map(|certificate| Certificate::from_der(certificate).to_owned()).collect()
 }

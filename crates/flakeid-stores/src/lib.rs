@@ -1,8 +1,22 @@
 //! Clients for lease stores, and for brokers over HTTP. The client for each kind of store has its own Cargo feature,
 //! and so does the client for brokers. A [`Location`] is the URL of a store or a broker.
 
-#[cfg(any(feature = "postgres", feature = "mysql", feature = "etcd", feature = "http"))]
+#[cfg(any(feature = "s3", feature = "dynamodb"))]
+mod aws;
+#[cfg(any(
+    feature = "postgres",
+    feature = "mysql",
+    feature = "etcd",
+    feature = "s3",
+    feature = "dynamodb",
+    feature = "kubernetes",
+    feature = "http"
+))]
 mod certificates;
+#[cfg(any(feature = "s3", feature = "dynamodb", feature = "kubernetes"))]
+mod document;
+#[cfg(feature = "dynamodb")]
+pub mod dynamodb;
 #[cfg(feature = "etcd")]
 pub mod etcd;
 mod foreign;
@@ -19,6 +33,18 @@ mod gaps;
 mod hosts;
 #[cfg(feature = "http")]
 pub mod http;
+#[cfg(any(feature = "etcd", feature = "s3", feature = "dynamodb", feature = "kubernetes"))]
+mod http_date;
+#[cfg(any(
+    feature = "redis",
+    feature = "etcd",
+    feature = "s3",
+    feature = "dynamodb",
+    feature = "kubernetes"
+))]
+mod json;
+#[cfg(feature = "kubernetes")]
+pub mod kubernetes;
 mod location;
 mod machine;
 #[cfg(feature = "mysql")]
@@ -31,12 +57,24 @@ pub mod postgres;
 pub mod random;
 #[cfg(feature = "redis")]
 pub mod redis;
-#[cfg(any(feature = "postgres", feature = "mysql", feature = "redis", feature = "etcd"))]
+#[cfg(any(
+    feature = "postgres",
+    feature = "mysql",
+    feature = "redis",
+    feature = "etcd",
+    feature = "s3",
+    feature = "dynamodb",
+    feature = "kubernetes",
+))]
 mod retry;
+#[cfg(feature = "s3")]
+pub mod s3;
 #[cfg(any(feature = "postgres", feature = "mysql", all(feature = "sqlite", unix)))]
 mod sql;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+#[cfg(any(feature = "etcd", feature = "s3", feature = "dynamodb", feature = "kubernetes"))]
+mod transport;
 #[cfg(any(
     feature = "postgres",
     feature = "mysql",
@@ -50,6 +88,9 @@ mod url;
     feature = "mysql",
     feature = "redis",
     feature = "etcd",
+    feature = "s3",
+    feature = "dynamodb",
+    feature = "kubernetes",
     all(feature = "sqlite", unix)
 ))]
 mod values;

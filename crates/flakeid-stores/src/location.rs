@@ -12,7 +12,7 @@ use flakeid_protocol::store::{Fault, Store};
 use flakeid_protocol::url::redact;
 
 /// The URL of a store, such as `sqlite:///var/lib/flakeid/flakeid.db`, `postgresql://user:password@host/database`,
-/// `mysql://…`, `redis://…` or `etcd://…`, or of a broker, such as `http://host:7117`.
+/// `mysql://…`, `redis://…`, `etcd://…`, `kubernetes://…`, `s3://…` or `dynamodb://…`, or of a broker, such as `http://host:7117`.
 ///
 /// `Display` and `Debug` omit the password.
 ///
@@ -39,13 +39,16 @@ enum Kind {
     Mysql,
     Redis,
     Etcd,
+    Kubernetes,
+    S3,
+    DynamoDb,
     Broker,
 }
 
 impl Kind {
     /// The known URL schemes. Each entry contains the scheme, the kind of store or broker, the Cargo feature, and
     /// whether this build includes the feature.
-    const SCHEMES: [(&'static str, Self, &'static str, bool); 14] = [
+    const SCHEMES: [(&'static str, Self, &'static str, bool); 17] = [
         ("sqlite", Self::Sqlite, "sqlite", cfg!(feature = "sqlite")),
         ("postgresql", Self::Postgres, "postgres", cfg!(feature = "postgres")),
         ("postgres", Self::Postgres, "postgres", cfg!(feature = "postgres")),
@@ -57,6 +60,9 @@ impl Kind {
         ("rediss+sentinel", Self::Redis, "redis", cfg!(feature = "redis")),
         ("etcd", Self::Etcd, "etcd", cfg!(feature = "etcd")),
         ("etcds", Self::Etcd, "etcd", cfg!(feature = "etcd")),
+        ("kubernetes", Self::Kubernetes, "kubernetes", cfg!(feature = "kubernetes")),
+        ("s3", Self::S3, "s3", cfg!(feature = "s3")),
+        ("dynamodb", Self::DynamoDb, "dynamodb", cfg!(feature = "dynamodb")),
         ("http", Self::Broker, "http", cfg!(feature = "http")),
         ("https", Self::Broker, "http", cfg!(feature = "http")),
         ("http+unix", Self::Broker, "http", cfg!(feature = "http")),
@@ -193,6 +199,12 @@ impl Location {
             Kind::Redis => super::redis::connect(&self.url),
             #[cfg(feature = "etcd")]
             Kind::Etcd => super::etcd::connect(&self.url),
+            #[cfg(feature = "kubernetes")]
+            Kind::Kubernetes => super::kubernetes::connect(&self.url),
+            #[cfg(feature = "s3")]
+            Kind::S3 => super::s3::connect(&self.url),
+            #[cfg(feature = "dynamodb")]
+            Kind::DynamoDb => super::dynamodb::connect(&self.url),
             Kind::Broker => Err(Fault::Rejected(format!(
                 "{self} is a broker, which only grants leases: for this, name the store that it \
                  leases from"
@@ -202,7 +214,10 @@ impl Location {
                 feature = "postgres",
                 feature = "mysql",
                 feature = "redis",
-                feature = "etcd"
+                feature = "etcd",
+                feature = "kubernetes",
+                feature = "s3",
+                feature = "dynamodb"
             )))]
             _ => {
                 let _ = (clock, creates);

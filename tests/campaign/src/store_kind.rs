@@ -16,6 +16,9 @@ pub(crate) enum StoreKind {
     Mysql,
     Redis,
     Etcd,
+    #[value(name = "dynamodb")]
+    DynamoDb,
+    S3,
     /// Two brokers in front of one server.
     Broker,
     /// A primary and its synchronous standby.
@@ -29,12 +32,14 @@ pub(crate) enum StoreKind {
 }
 
 impl StoreKind {
-    const EACH: [Self; 10] = [
+    const EACH: [Self; 12] = [
         Self::Sqlite,
         Self::Postgres,
         Self::Mysql,
         Self::Redis,
         Self::Etcd,
+        Self::DynamoDb,
+        Self::S3,
         Self::Broker,
         Self::PostgresStandby,
         Self::Galera,
@@ -52,6 +57,8 @@ impl StoreKind {
             Self::Mysql => "mysql",
             Self::Redis => "redis",
             Self::Etcd => "etcd",
+            Self::DynamoDb => "dynamodb",
+            Self::S3 => "s3",
             Self::Broker => "broker",
             Self::PostgresStandby => "postgres-standby",
             Self::Galera => "galera",
@@ -69,6 +76,8 @@ impl StoreKind {
             Self::Mysql => "MariaDB",
             Self::Redis => "Redis",
             Self::Etcd => "etcd",
+            Self::DynamoDb => "DynamoDB (dynalite)",
+            Self::S3 => "S3 (versitygw)",
             Self::Broker => "two brokers on PostgreSQL",
             Self::PostgresStandby => "PostgreSQL, synchronous standby",
             Self::Galera => "Galera, three members",

@@ -10,9 +10,11 @@
 
 mod account;
 mod daemon;
+mod dynamodb;
 mod etcd;
 mod etcd_cluster;
 mod galera_cluster;
+mod installed;
 mod mariadb;
 mod mariadb_pair;
 mod mysql_programs;
@@ -27,7 +29,9 @@ mod proxy;
 mod redis;
 mod redis_cluster;
 mod redis_sentinels;
+mod s3;
 
+pub use dynamodb::DynamoDbServer;
 pub use etcd::EtcdServer;
 pub use etcd_cluster::EtcdCluster;
 pub use galera_cluster::GaleraCluster;
@@ -43,6 +47,7 @@ pub use proxy::Proxy;
 pub use redis::RedisServer;
 pub use redis_cluster::RedisCluster;
 pub use redis_sentinels::{RedisSentinel, RedisSentinels};
+pub use s3::S3Server;
 
 use std::path::PathBuf;
 

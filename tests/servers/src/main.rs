@@ -4,16 +4,20 @@
 
 use std::{env, io};
 
-use flakeid_test_servers::{EtcdServer, MariadbServer, PostgresServer, RedisServer, Server};
+use flakeid_test_servers::{
+    DynamoDbServer, EtcdServer, MariadbServer, PostgresServer, RedisServer, S3Server, Server,
+};
 
 /// A function that starts a server.
 type Start = fn() -> Box<dyn Server>;
 
-const KINDS: [(&str, Start); 4] = [
+const KINDS: [(&str, Start); 6] = [
     ("postgresql", || Box::new(PostgresServer::new())),
     ("mysql", || Box::new(MariadbServer::new())),
     ("redis", || Box::new(RedisServer::new())),
     ("etcd", || Box::new(EtcdServer::new())),
+    ("s3", || Box::new(S3Server::new())),
+    ("dynamodb", || Box::new(DynamoDbServer::new())),
 ];
 
 fn main() -> io::Result<()> {

@@ -5,12 +5,12 @@
 //! The store's clock is read first, so that decisions use a slightly earlier time. An earlier time is safe, because it
 //! only makes every bound stricter.
 
-mod json;
+mod text;
 mod transaction;
 mod versioned_store;
 
 #[cfg(feature = "etcd")]
-pub(super) use json::row_of;
+pub(super) use text::row_of;
 #[cfg(feature = "etcd")]
 pub(super) use versioned_store::NewRow;
 pub(super) use versioned_store::{Head, ReadRow, VersionedStore, WriteSet};

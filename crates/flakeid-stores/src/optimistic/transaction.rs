@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::json::{
+use super::text::{
     namespace_of, namespace_text, record_of, record_text, row_of, row_text, sub_grant_of,
     sub_grant_text,
 };

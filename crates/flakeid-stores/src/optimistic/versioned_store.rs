@@ -66,7 +66,7 @@ pub(crate) struct WriteSet<V> {
     pub resets_row_marks: bool,
 }
 
-/// A store without transactions, whose rows are JSON strings; see [`json`](super::json).
+/// A store without transactions, whose rows are JSON strings; see [`json`](crate::json).
 pub(crate) trait VersionedStore {
     /// A value that identifies one state of a row or of the namespace. Different states of the same row or namespace
     /// have different versions.

@@ -9,7 +9,9 @@ mod sqlite;
 use std::io;
 use std::mem::MaybeUninit;
 
-use flakeid_test_servers::{EtcdServer, MariadbServer, PostgresServer, RedisServer, Server};
+use flakeid_test_servers::{
+    DynamoDbServer, EtcdServer, MariadbServer, PostgresServer, RedisServer, S3Server, Server,
+};
 use tempfile::TempDir;
 
 use crate::store_kind::StoreKind;
@@ -30,6 +32,8 @@ pub(crate) fn deploy(kind: StoreKind) -> io::Result<Box<dyn Deployment>> {
         StoreKind::Mysql => AnyServer::Mysql(MariadbServer::new()),
         StoreKind::Redis => AnyServer::Redis(RedisServer::new()),
         StoreKind::Etcd => AnyServer::Etcd(EtcdServer::new()),
+        StoreKind::DynamoDb => AnyServer::DynamoDb(DynamoDbServer::new()),
+        StoreKind::S3 => AnyServer::S3(S3Server::new()),
         StoreKind::Broker => return Ok(Box::new(BrokerDeployment::new()?)),
         StoreKind::PostgresStandby => return cluster(Box::new(PostgresServers::start())),
         StoreKind::Galera => return cluster(Box::new(GaleraMembers::start())),
@@ -61,6 +65,8 @@ impl EmptyStore {
             StoreKind::Mysql => Box::new(MariadbServer::new()),
             StoreKind::Redis => Box::new(RedisServer::new()),
             StoreKind::Etcd => Box::new(EtcdServer::new()),
+            StoreKind::DynamoDb => Box::new(DynamoDbServer::new()),
+            StoreKind::S3 => Box::new(S3Server::new()),
             other => {
                 let name = other.name();
                 return Err(io::Error::other(format!(
@@ -75,11 +81,13 @@ impl EmptyStore {
 /// Keeps a server of every kind running until a signal ends this program.
 pub(crate) fn keep_all() -> io::Result<()> {
     let signals = TerminationSignals::new()?;
-    let servers: [(&str, Box<dyn Server>); 4] = [
+    let servers: [(&str, Box<dyn Server>); 6] = [
         ("postgres", Box::new(PostgresServer::new())),
         ("mysql", Box::new(MariadbServer::new())),
         ("redis", Box::new(RedisServer::new())),
         ("etcd", Box::new(EtcdServer::new())),
+        ("dynamodb", Box::new(DynamoDbServer::new())),
+        ("s3", Box::new(S3Server::new())),
     ];
     for (kind, server) in &servers {
         println!("{kind:<10} {}", server.url());

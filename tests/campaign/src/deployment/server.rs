@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use flakeid_test_servers::{EtcdServer, MariadbServer, PostgresServer, Proxy, RedisServer, Server};
+use flakeid_test_servers::{
+    DynamoDbServer, EtcdServer, MariadbServer, PostgresServer, Proxy, RedisServer, S3Server, Server,
+};
 use tempfile::TempDir;
 
 use super::interface::Deployment;
@@ -30,6 +32,8 @@ pub(crate) enum AnyServer {
     Mysql(MariadbServer),
     Redis(RedisServer),
     Etcd(EtcdServer),
+    DynamoDb(DynamoDbServer),
+    S3(S3Server),
 }
 
 impl AnyServer {
@@ -39,6 +43,8 @@ impl AnyServer {
             Self::Mysql(server) => server,
             Self::Redis(server) => server,
             Self::Etcd(server) => server,
+            Self::DynamoDb(server) => server,
+            Self::S3(server) => server,
         }
     }
 
@@ -60,7 +66,9 @@ impl AnyServer {
                 thread::sleep(duration);
                 paused
             }
-            Self::Etcd(_) => Err("etcd has no locks that a client could hold".into()),
+            Self::Etcd(_) | Self::DynamoDb(_) | Self::S3(_) => {
+                Err("this store has no locks that a client could hold".into())
+            }
         };
         locked.map(drop).map_err(io::Error::other)
     }
@@ -125,7 +133,7 @@ impl Deployment for ServerDeployment {
 
     fn lease_bounds(&self) -> LeaseBounds {
         match self.server {
-            AnyServer::Etcd(_) => LeaseBounds::SECONDS,
+            AnyServer::Etcd(_) | AnyServer::DynamoDb(_) | AnyServer::S3(_) => LeaseBounds::SECONDS,
             _ => LeaseBounds::EXACT,
         }
     }
@@ -138,14 +146,17 @@ impl Deployment for ServerDeployment {
         const ALL: [StoreFault; 7] = [
             StoreFault::Killed,
             StoreFault::Cut,
-            StoreFault::Restored,
             StoreFault::Paused,
             StoreFault::Silenced,
             StoreFault::Delayed,
+            StoreFault::Restored,
             StoreFault::Locked,
         ];
         match self.server {
             AnyServer::Etcd(_) => &ALL[..6],
+            // Copied files restore neither a table with another ID, as the backups of DynamoDB do, nor an object with
+            // another modification time, as tools that put a copy back do. The conformance suite restores both.
+            AnyServer::DynamoDb(_) | AnyServer::S3(_) => &ALL[..5],
             _ => &ALL,
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::super::values::{
+use crate::values::{
     Cells, Value, damage_fault, namespace_values, record_values, row_values, sub_grant_values,
     to_bigint,
 };
@@ -47,49 +47,59 @@ const RECORD: [&str; 7] = ["grant", "start", "name", "host", "pid", "acquired", 
 /// field, because the store's key contains the node.
 const SUB_GRANT: [&str; 7] = ["start", "block_grant", "grant", "name", "host", "pid", "acquired"];
 
-/// Formats a namespace as a JSON string for the store.
-pub(super) fn namespace_text(namespace: &Namespace) -> Result<String, Fault> {
+/// Converts a namespace to a JSON object for the store.
+pub(crate) fn namespace_json(namespace: &Namespace) -> Result<Json, Fault> {
     Ok(write(&NAMESPACE, namespace_values(namespace)?))
 }
 
-/// Parses the output of [`namespace_text`].
-pub(crate) fn namespace_of(name: &str, text: &str) -> Result<Namespace, Fault> {
-    Cells::read_namespace(name, read(&NAMESPACE, name, None, text)?)
+/// Parses the output of [`namespace_json`].
+pub(crate) fn namespace_of(name: &str, json: Json) -> Result<Namespace, Fault> {
+    Cells::read_namespace(name, read(&NAMESPACE, name, None, json)?)
 }
 
-/// Formats a row as a JSON string for the store.
-pub(super) fn row_text(row: &Row) -> Result<String, Fault> {
+/// Converts a row to a JSON object for the store.
+pub(crate) fn row_json(row: &Row) -> Result<Json, Fault> {
     Ok(write(&ROW, row_values(row)?.split_off(1)))
 }
 
-/// Parses the output of [`row_text`].
-pub(crate) fn row_of(namespace: &str, node: u64, text: &str) -> Result<Row, Fault> {
-    Cells::read_row(namespace, read(&ROW, namespace, Some(node), text)?)
+/// Parses the output of [`row_json`].
+pub(crate) fn row_of(namespace: &str, node: u64, json: Json) -> Result<Row, Fault> {
+    Cells::read_row(namespace, read(&ROW, namespace, Some(node), json)?)
 }
 
-/// Formats a record as a JSON string for the store.
-pub(super) fn record_text(record: &Record) -> Result<String, Fault> {
+/// Converts a record to a JSON object for the store.
+pub(crate) fn record_json(record: &Record) -> Result<Json, Fault> {
     Ok(write(&RECORD, record_values(record)?.split_off(1)))
 }
 
-/// Parses the output of [`record_text`].
-pub(crate) fn record_of(namespace: &str, node: u64, text: &str) -> Result<Record, Fault> {
-    Cells::read_record(namespace, read(&RECORD, namespace, Some(node), text)?)
+/// Parses the output of [`record_json`].
+pub(crate) fn record_of(namespace: &str, node: u64, json: Json) -> Result<Record, Fault> {
+    Cells::read_record(namespace, read(&RECORD, namespace, Some(node), json)?)
 }
 
-/// Formats a sub-grant as a JSON string for the store.
-pub(super) fn sub_grant_text(sub: &SubGrant) -> Result<String, Fault> {
+/// Converts a sub-grant to a JSON object for the store.
+pub(crate) fn sub_grant_json(sub: &SubGrant) -> Result<Json, Fault> {
     Ok(write(&SUB_GRANT, sub_grant_values(sub)?.split_off(1)))
 }
 
-/// Parses the output of [`sub_grant_text`].
-pub(super) fn sub_grant_of(namespace: &str, node: u64, text: &str) -> Result<SubGrant, Fault> {
-    Cells::read_sub_grant(namespace, read(&SUB_GRANT, namespace, Some(node), text)?)
+/// Parses the output of [`sub_grant_json`].
+pub(crate) fn sub_grant_of(namespace: &str, node: u64, json: Json) -> Result<SubGrant, Fault> {
+    Cells::read_sub_grant(namespace, read(&SUB_GRANT, namespace, Some(node), json)?)
 }
 
-/// Formats values as a JSON object with the given fields. Only a token can be null; a null value is written as an
+/// Parses a JSON string that a store returned.
+///
+/// # Errors
+/// [`Fault::Rejected`] if the string is not JSON. The message does not show the string, which may contain a token.
+pub(crate) fn parse(namespace: &str, node: Option<u64>, text: &str) -> Result<Json, Fault> {
+    let signed = node.map(u64::cast_signed);
+    let fault = |_| damage_fault(namespace, signed, "contents", "(not a JSON object)");
+    serde_json::from_str(text).map_err(fault)
+}
+
+/// Converts values to a JSON object with the given fields. Only a token can be null; a null value is written as an
 /// empty string.
-fn write(fields: &[&str], values: Vec<Value>) -> String {
+fn write(fields: &[&str], values: Vec<Value>) -> Json {
     let values = values.into_iter().map(|value| match value {
         Value::Null => "".into(),
         Value::Integer(number) => number.into(),
@@ -97,18 +107,18 @@ fn write(fields: &[&str], values: Vec<Value>) -> String {
         Value::Boolean(boolean) => boolean.into(),
     });
     let object: Map<String, Json> = fields.iter().map(ToString::to_string).zip(values).collect();
-    Json::Object(object).to_string()
+    Json::Object(object)
 }
 
-/// Parses a JSON object, and returns the values of the given fields. If a node is given, the node is the first value.
+/// Returns the values of the given fields of a JSON object. If a node is given, the node is the first value.
 fn read(
     fields: &[&str],
     namespace: &str,
     node: Option<u64>,
-    text: &str,
+    json: Json,
 ) -> Result<Vec<Value>, Fault> {
     let signed = node.map(u64::cast_signed);
-    let Ok(Json::Object(mut object)) = serde_json::from_str(text) else {
+    let Json::Object(mut object) = json else {
         // The error does not show the invalid string, because the string may contain a token.
         return Err(damage_fault(namespace, signed, "contents", "(not a JSON object)"));
     };
@@ -159,12 +169,12 @@ mod tests {
 
     #[test]
     fn rows_and_records_survive_a_json_round_trip() {
-        assert_eq!(row_of("n", 7, &row_text(&row()).unwrap()).unwrap(), row());
+        assert_eq!(row_of("n", 7, row_json(&row()).unwrap()).unwrap(), row());
         let free = Row { token: None, state: State::Free, ..row() };
-        assert_eq!(row_of("n", 7, &row_text(&free).unwrap()).unwrap(), free);
+        assert_eq!(row_of("n", 7, row_json(&free).unwrap()).unwrap(), free);
 
         let namespace = Namespace { floor: 9, ..Namespace::new("n", Layout::SONYFLAKE) };
-        assert_eq!(namespace_of("n", &namespace_text(&namespace).unwrap()).unwrap(), namespace);
+        assert_eq!(namespace_of("n", namespace_json(&namespace).unwrap()).unwrap(), namespace);
 
         let owner = row().owner;
         let record = Record {
@@ -175,10 +185,10 @@ mod tests {
             acquired: 4,
             previous_until: 3,
         };
-        assert_eq!(record_of("n", 7, &record_text(&record).unwrap()).unwrap(), record);
+        assert_eq!(record_of("n", 7, record_json(&record).unwrap()).unwrap(), record);
 
         let sub = SubGrant { node: 7, start: 5, block_grant: 2, grant: 1, owner, acquired: 4 };
-        assert_eq!(sub_grant_of("n", 7, &sub_grant_text(&sub).unwrap()).unwrap(), sub);
+        assert_eq!(sub_grant_of("n", 7, sub_grant_json(&sub).unwrap()).unwrap(), sub);
     }
 
     #[test]
@@ -191,16 +201,18 @@ mod tests {
             ("pid", json!(1_u64 << 40), "1099511627776"),
             ("token", json!("0123secret"), "(not shown)"),
         ] {
-            let mut fields: Json = serde_json::from_str(&row_text(&row()).unwrap()).unwrap();
+            let mut fields = row_json(&row()).unwrap();
             fields[field] = text;
-            let Err(Fault::Rejected(error)) = row_of("n", 7, &fields.to_string()) else {
+            let Err(Fault::Rejected(error)) = row_of("n", 7, fields) else {
                 panic!("{field} was taken");
             };
             assert!(error.contains(field) && error.contains(shown) && error.contains("node 7"));
             assert!(!error.contains("secret"), "{error}");
         }
-        assert!(
-            matches!(row_of("n", 7, "feed"), Err(Fault::Rejected(text)) if !text.contains("feed"))
-        );
+        for outcome in
+            [row_of("n", 7, json!("feed")).map(drop), parse("n", Some(7), "feed").map(drop)]
+        {
+            assert!(matches!(outcome, Err(Fault::Rejected(text)) if !text.contains("feed")));
+        }
     }
 }

@@ -1,0 +1,115 @@
+//! Stores that keep a whole namespace in one document and change the document with one conditional write. The Kubernetes,
+//! S3 and `DynamoDB` stores implement [`Documents`]; this module contains everything else.
+//!
+//! - **One transaction** reads the document, changes it in memory, and writes it if it is still the one that was read.
+//!   Every document contains a random nonce. The condition of the write covers the nonce, so that the condition fails
+//!   even if a restore of the store has reused the store's own version number.
+//! - **Continuity**: a document contains the [identity](Stored::identity) of the object that contains it, and the time
+//!   at which it was written. The namespace counts as restored if the identity differs, if the object was changed at
+//!   another time or by another program, or, in a store that does not notice older data, if the document is so old that
+//!   no lease can be in use; see [`OldDocuments`].
+//! - **The store's clock** is the middle of the second in the `Date` header of a response.
+//! - **History**: new entries are part of the document, so that one write confirms a grant with its history. After
+//!   [`TAIL`](history::TAIL) entries, a transaction moves some of them to a history document, and begins another history
+//!   document if it is full. The entries are first added to the
+//!   history document, and then removed from the namespace's document. If the second write fails, both documents
+//!   contain the entries, and readers ignore the copies.
+
+mod history;
+mod namespace_document;
+mod store;
+mod transaction;
+mod wire;
+
+pub(crate) use store::DocumentStore;
+pub(crate) use wire::{Client, Response};
+
+use flakeid_protocol::Token;
+use flakeid_protocol::store::Fault;
+
+/// The name of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Key<'a> {
+    /// The document of a namespace.
+    Namespace(&'a str),
+    /// A document with a part of the namespace's history: the number of the part, and the number of the document within
+    /// the part.
+    History(&'a str, usize, u64),
+}
+
+/// The result of reading a document.
+pub(crate) struct Reading<V> {
+    /// The time by the store's clock, in Unix milliseconds.
+    pub(crate) now: i64,
+    /// The document; `None` if it does not exist.
+    pub(crate) stored: Option<Stored<V>>,
+}
+
+/// A document as the store returned it.
+pub(crate) struct Stored<V> {
+    pub(crate) text: String,
+    /// The version that a conditional write must name.
+    pub(crate) version: V,
+    /// The identity of the object or table that contains the document. A restore that creates a new object or a new
+    /// table changes the identity. An empty string if the store has none.
+    pub(crate) identity: String,
+    /// The last change of the document, as reported by the store.
+    pub(crate) change: Change,
+}
+
+/// The last change of a document, as reported by the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// The store reports neither the time nor the author of a change.
+    Unknown,
+    /// The time of the last change by the store's clock, in Unix milliseconds.
+    At(i64),
+    /// Another program made the last change.
+    Foreign,
+}
+
+/// The meaning of a document that has not been written for longer than any lease lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OldDocuments {
+    /// An old document is current, because the store detects each restore otherwise.
+    Current,
+    /// An old document counts as restored, because the store may return older data without another sign.
+    Restored,
+}
+
+/// A store of documents. All methods fail with [`Fault::Unavailable`] if the store does not respond in time.
+pub(crate) trait Documents: Send {
+    /// The version of a document. It is never reused for different contents.
+    type Version: Clone;
+
+    /// The size limit for a document, in bytes.
+    const LARGEST: usize;
+
+    /// The meaning of a document that has not been written for longer than any lease lasts.
+    const OLD_DOCUMENTS: OldDocuments;
+
+    /// The store's name in messages.
+    fn shown(&self) -> &str;
+
+    /// Reads a document.
+    fn read(&mut self, key: Key<'_>) -> Result<Reading<Self::Version>, Fault>;
+
+    /// Writes a document, which contains `nonce`, if its version is still `version`, or if it does not exist and
+    /// `version` is `None`. Otherwise writes nothing and fails with [`Fault::Conflict`].
+    fn write(
+        &mut self,
+        key: Key<'_>,
+        text: &str,
+        nonce: Token,
+        version: Option<&Self::Version>,
+    ) -> Result<(), Fault>;
+
+    /// Returns the names of all namespaces.
+    fn names(&mut self) -> Result<Vec<String>, Fault>;
+
+    /// Creates missing structures, such as a table.
+    fn prepare(&mut self) -> Result<(), Fault>;
+
+    /// Whether [`prepare`](Self::prepare) would create nothing.
+    fn is_prepared(&mut self) -> Result<bool, Fault>;
+}

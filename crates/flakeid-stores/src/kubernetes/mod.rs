@@ -1,0 +1,275 @@
+//! The Kubernetes store. The URL is `kubernetes://namespace/name`, with the option `kubeconfig`. In a pod, flakeid uses
+//! the pod's service account. An empty Kubernetes namespace stands for the namespace of the pod or of the kubeconfig.
+//!
+//! - A namespace of flakeid is one `ConfigMap`, `<name>-<namespace>`; see [`document`](crate::document). A namespace
+//!   whose name contains other characters than `a-z 0-9 -` is `<name>.x<hexadecimal>`. The `ConfigMap`s with a
+//!   namespace's history have the suffix `.history-<part>-<number>`. All have the label
+//!   `app.kubernetes.io/managed-by: flakeid`.
+//! - The service account needs the verbs `get`, `list`, `create` and `patch` for `configmaps`.
+//! - Reads are reads of etcd's current data. A write is a JSON Patch that tests the random nonce that was read.
+//! - The store's clock is the clock of the API server that responds: flakeid uses the middle of the second in the
+//!   response's `Date` header. With the default `max_skew` of one second, the clocks of all API servers must be accurate
+//!   to half a second.
+//! - **Restores**: each document contains the UID of its `ConfigMap`, and the time at which it was written. The namespace
+//!   counts as restored if the `ConfigMap` has another UID, if another program owns its data according to
+//!   `managedFields`, or if the document is older than `max_window + 2 × max_skew`, but at least 10 s. The first case is
+//!   an object that was deleted and created again; the second is a copy that was applied or replaced; the third is a
+//!   restored snapshot of etcd, and also a namespace in which no lease was in use.
+//! - **Not detected**, in addition to the cases that [no store detects](flakeid_protocol::store): a snapshot of etcd that
+//!   is restored within 10 s after it was saved, and a write by a program that uses the field manager `flakeid`.
+
+mod access;
+
+use serde_json::{Value, json};
+
+use crate::document::{
+    Change, Client, DocumentStore, Documents, Key, OldDocuments, Reading, Response, Stored,
+};
+use access::Access;
+use flakeid_protocol::Token;
+use flakeid_protocol::store::{Fault, Store};
+use flakeid_protocol::url::ServerUrl;
+
+/// The name under which Kubernetes records the changes of this library.
+const MANAGER: &str = "flakeid";
+
+/// Connects to the API server of the pod or of the kubeconfig.
+pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
+    let url = ServerUrl::parse(url, &["kubeconfig"])?;
+    let (_, place) = url.base.split_once("://").unwrap_or_default();
+    let (namespace, name) = place.split_once('/').unwrap_or((place, ""));
+    let name = name.strip_suffix('/').unwrap_or(name);
+    let is_label = |text: &str| {
+        text.len() <= 63 && is_plain(text) && !text.starts_with('-') && !text.ends_with('-')
+    };
+    if name.is_empty() || !is_label(name) || !is_label(namespace) {
+        return Err(url.reject(
+            "the URL does not have the form kubernetes://NAMESPACE/NAME, where both are 1 to 63 of a-z 0-9 -, and \
+             NAMESPACE may be empty",
+        ));
+    }
+    let access = Access::new(&url)?;
+    let namespace =
+        if namespace.is_empty() { access.namespace(&url)? } else { namespace.to_owned() };
+    let mut store = Kubernetes {
+        client: Client::new(&url.shown, access.tls(&url)?),
+        access,
+        namespace,
+        name: name.to_owned(),
+    };
+    // The request checks the connection and the permissions.
+    store.read(Key::Namespace("connection-check"))?;
+    Ok(Box::new(DocumentStore(store)))
+}
+
+struct Kubernetes {
+    client: Client,
+    access: Access,
+    namespace: String,
+    /// The beginning of the names of all `ConfigMap`s.
+    name: String,
+}
+
+impl Kubernetes {
+    fn send(
+        &mut self,
+        method: &str,
+        path: &str,
+        content_type: &str,
+        body: &str,
+    ) -> Result<Response, Fault> {
+        let base =
+            format!("{}/api/v1/namespaces/{}/configmaps", self.access.server, self.namespace);
+        let mut headers = vec![("accept", "application/json".to_owned())];
+        if !body.is_empty() {
+            headers.push(("content-type", content_type.to_owned()));
+        }
+        if let Some(token) = self.access.token(&self.client.shown)? {
+            headers.push(("authorization", format!("Bearer {token}")));
+        }
+        self.client.send(method, &format!("{base}{path}"), &headers, body)
+    }
+
+    /// Returns the fault for a response that reports an error.
+    fn fault(&mut self, action: &str, answer: &Response) -> Fault {
+        let status: Value = serde_json::from_str(&answer.body).unwrap_or_default();
+        let message: String =
+            status["message"].as_str().unwrap_or_default().chars().take(300).collect();
+        let text = format!(
+            "{} refuses to {action} with status {}: {message}",
+            self.client.shown, answer.status
+        );
+        match answer.status {
+            // The program of the kubeconfig prints a new token for the next request.
+            401 if self.access.discard() => Fault::Unavailable(text),
+            401 => Fault::Rejected(format!(
+                "{text}; the token of the service account or of the kubeconfig is not valid"
+            )),
+            403 => Fault::Rejected(format!(
+                "{text}; grant the verbs get, list, create and patch for configmaps in the namespace {:?}",
+                self.namespace
+            )),
+            408 | 429 | 500.. => Fault::Unavailable(text),
+            _ => Fault::Rejected(text),
+        }
+    }
+
+    /// Returns the name of a document's `ConfigMap`.
+    fn map(&self, key: Key<'_>) -> String {
+        let map = |name: &str| {
+            let is_label = is_plain(name) && !name.ends_with('-');
+            if is_label {
+                format!("{}-{name}", self.name)
+            } else {
+                let hex: String = name.bytes().map(|byte| format!("{byte:02x}")).collect();
+                format!("{}.x{hex}", self.name)
+            }
+        };
+        match key {
+            Key::Namespace(name) => map(name),
+            Key::History(name, part, number) => format!("{}.history-{part}-{number}", map(name)),
+        }
+    }
+}
+
+/// Whether a string consists of the characters that the names of most objects may contain.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+}
+
+/// Returns who last changed the document according to the `managedFields` of a `ConfigMap`'s metadata.
+fn change(metadata: &Value) -> Change {
+    let fields = metadata["managedFields"].as_array();
+    let Some(fields) = fields.filter(|fields| !fields.is_empty()) else { return Change::Unknown };
+    let is_own = fields.iter().any(|entry| {
+        entry["manager"] == MANAGER && entry["fieldsV1"]["f:data"]["f:document"].is_object()
+    });
+    if is_own { Change::Unknown } else { Change::Foreign }
+}
+
+impl Documents for Kubernetes {
+    /// The nonce of the document.
+    type Version = String;
+
+    /// The data of a `ConfigMap` has at most 1 MiB, with the names of its fields.
+    const LARGEST: usize = (1 << 20) - 1_024;
+
+    const OLD_DOCUMENTS: OldDocuments = OldDocuments::Restored;
+
+    fn shown(&self) -> &str {
+        &self.client.shown
+    }
+
+    fn read(&mut self, key: Key<'_>) -> Result<Reading<String>, Fault> {
+        let map = self.map(key);
+        let answer = self.send("GET", &format!("/{map}"), "", "")?;
+        if answer.status == 404 {
+            return Ok(Reading { now: answer.date()?, stored: None });
+        }
+        if answer.status != 200 {
+            return Err(self.fault("read a ConfigMap", &answer));
+        }
+        let now = answer.date()?;
+        let object: Value = serde_json::from_str(&answer.body).unwrap_or_default();
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let (data, metadata) = (&object["data"], &object["metadata"]);
+        let (Some(document), Some(nonce), Some(identity)) =
+            (text(&data["document"]), text(&data["nonce"]), text(&metadata["uid"]))
+        else {
+            return Err(Fault::Rejected(format!(
+                "{}: the ConfigMap {map:?} has no data `document` and `nonce`: it was edited or damaged",
+                self.client.shown
+            )));
+        };
+        let change = change(metadata);
+        let stored = Stored { text: document, version: nonce, identity, change };
+        Ok(Reading { now, stored: Some(stored) })
+    }
+
+    fn write(
+        &mut self,
+        key: Key<'_>,
+        text: &str,
+        nonce: Token,
+        version: Option<&String>,
+    ) -> Result<(), Fault> {
+        let (map, nonce) = (self.map(key), nonce.to_text());
+        let manager = format!("?fieldManager={MANAGER}");
+        let answer = if let Some(version) = version {
+            let patch = json!([
+                { "op": "test", "path": "/data/nonce", "value": version },
+                { "op": "replace", "path": "/data/nonce", "value": nonce },
+                { "op": "replace", "path": "/data/document", "value": text },
+            ]);
+            let content_type = "application/json-patch+json";
+            self.send("PATCH", &format!("/{map}{manager}"), content_type, &patch.to_string())?
+        } else {
+            let name = match key {
+                Key::Namespace(name) | Key::History(name, ..) => name,
+            };
+            let object = json!({
+                "metadata": { "name": map, "labels": { "app.kubernetes.io/managed-by": MANAGER } },
+                "data": { "document": text, "nonce": nonce, "namespace": name },
+            });
+            self.send("POST", &manager, "application/json", &object.to_string())?
+        };
+        match (answer.status, version) {
+            (200 | 201, _) => Ok(()),
+            // Status 404 reports that the object was deleted in the meantime.
+            (409, _) | (404, Some(_)) => Err(Fault::Conflict),
+            // Only the test of the nonce fails in this way.
+            (422, Some(_)) if answer.body.contains("/data/nonce") => Err(Fault::Conflict),
+            _ => Err(self.fault("write a ConfigMap", &answer)),
+        }
+    }
+
+    fn names(&mut self) -> Result<Vec<String>, Fault> {
+        let mut names = Vec::new();
+        let mut next = String::new();
+        loop {
+            let path = format!(
+                "?labelSelector=app.kubernetes.io%2Fmanaged-by%3D{MANAGER}&limit=100&continue={next}"
+            );
+            let answer = self.send("GET", &path, "", "")?;
+            if answer.status != 200 {
+                return Err(self.fault("list the ConfigMaps", &answer));
+            }
+            let list: Value = serde_json::from_str(&answer.body).unwrap_or_default();
+            for object in list["items"].as_array().into_iter().flatten() {
+                let Some(name) = object["data"]["namespace"].as_str() else { continue };
+                if object["metadata"]["name"] == self.map(Key::Namespace(name)) {
+                    names.push(name.to_owned());
+                }
+            }
+            match list["metadata"]["continue"].as_str() {
+                Some(token) if !token.is_empty() => next = token.to_owned(),
+                _ => return Ok(names),
+            }
+        }
+    }
+
+    fn prepare(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn is_prepared(&mut self) -> Result<bool, Fault> {
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn change_is_foreign_if_another_manager_owns_the_document() {
+        let entry = |manager: &str, field: &str| json!({ "manager": manager, "fieldsV1": { "f:data": { ".": {}, field: {} } } });
+        let of = |entries: &[Value]| change(&json!({ "managedFields": entries }));
+        assert_eq!(of(&[entry("flakeid", "f:document")]), Change::Unknown);
+        assert_eq!(
+            of(&[entry("flakeid", "f:nonce"), entry("kubectl-replace", "f:document")]),
+            Change::Foreign
+        );
+        assert_eq!(of(&[]), Change::Unknown);
+    }
+}

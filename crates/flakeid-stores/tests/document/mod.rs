@@ -1,0 +1,73 @@
+//! Tests for all stores that keep a namespace in one document.
+
+use flakeid_conformance::StoreUnderTest;
+use flakeid_protocol::operations;
+use flakeid_protocol::store::{Fault, Ledger};
+use flakeid_protocol::{Acquire, Identity};
+use serde_json::Value;
+
+use crate::client::{Client, fresh_namespace};
+
+/// Returns the text of a document after a change.
+pub(crate) fn edited(text: &str, change: impl FnOnce(&mut Value)) -> String {
+    let mut document: Value = serde_json::from_str(text).unwrap();
+    change(&mut document);
+    document.to_string()
+}
+
+/// Checks that every grant remains in the history after the namespace's document has become too long to keep it.
+pub(crate) fn history_is_moved_out_of_the_namespace_document(under_test: &dyn StoreUnderTest) {
+    const GRANTS: u64 = 150;
+    let mut client = Client::on(under_test.connect(), fresh_namespace("history"));
+    let mut grants = Vec::new();
+    for node in 0..GRANTS {
+        let request = Acquire { identity: Identity::Node(node), ..client.request() };
+        grants.push(client.acquire_as(&request).unwrap());
+    }
+    let name = client.namespace.name.clone();
+    for grant in &grants {
+        let found = operations::whois(&mut *client.store, &name, grant.node, grant.start).unwrap();
+        let found = found.unwrap_or_else(|| panic!("node {} has no history", grant.node));
+        assert_eq!((found.record.start, found.fence), (grant.start, grant.fence));
+    }
+    // The last record of each node remains, so nothing can be pruned.
+    let pruned = operations::prune(&mut *client.store, &name, i64::MAX).unwrap();
+    assert_eq!((pruned.records, pruned.sub_grants), (0, 0));
+}
+
+/// Checks that a namespace whose document is full refuses new nodes, and that its holders can still renew and release
+/// their leases. `rows` rows exceed the size limit.
+pub(crate) fn full_document_refuses_new_rows_but_renews_existing_leases(
+    under_test: &dyn StoreUnderTest,
+    rows: u64,
+) {
+    let namespace = flakeid_protocol::Namespace {
+        keeps_history: false,
+        layout: "t41.n20.s2@1767225600000/1ms".parse().unwrap(),
+        ..fresh_namespace("full")
+    };
+    let mut client = Client::on(under_test.connect(), namespace);
+    let first = client.acquire().unwrap();
+    let name = client.namespace.name.clone();
+    let mut node = 1_000;
+    let full = loop {
+        // Each transaction adds many rows, and stays below the reserve that the store keeps for renewals.
+        let outcome = client.store.transact(&name, &mut |ledger: &mut dyn Ledger| {
+            let row = ledger.row(first.node)?.expect("the granted node has a row");
+            for node in node..node + 20 {
+                ledger.put_row(None, &flakeid_protocol::Row { node, ..row.clone() })?;
+            }
+            Ok(())
+        });
+        match outcome {
+            Ok(()) => node += 20,
+            Err(fault) => break fault,
+        }
+        assert!(node < 1_000 + rows, "the document has no size limit");
+    };
+    let Fault::Rejected(text) = full else { panic!("{full:?}") };
+    assert!(text.contains("--block-bits"), "{text}");
+    let refused = client.acquire();
+    assert!(matches!(refused, Err(Fault::Rejected(_))), "{refused:?}");
+    client.renew(&first).unwrap();
+}

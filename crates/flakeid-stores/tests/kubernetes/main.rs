@@ -1,0 +1,101 @@
+//! Tests of leases in Kubernetes: the conformance suite, and tests specific to Kubernetes.
+//!
+//! No package contains an API server, so the tests that need one use the server at `FLAKEID_TEST_KUBERNETES_URL`, and
+//! are ignored by default. `cargo xtask kubernetes` builds the server and runs them.
+#![cfg(feature = "kubernetes")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
+
+#[allow(dead_code, reason = "the tests of other stores use the remaining functions")]
+#[path = "../client/mod.rs"]
+mod client;
+#[path = "../document/mod.rs"]
+mod document;
+#[path = "../operations/mod.rs"]
+mod operations;
+mod store_under_test;
+
+use flakeid_conformance as conformance;
+use flakeid_protocol::store::Fault;
+use serde_json::json;
+
+use client::{Client, connect};
+use store_under_test::Kubernetes;
+
+#[test]
+#[ignore = "it needs a Kubernetes API server: cargo xtask kubernetes"]
+fn kubernetes_store_passes_the_conformance_suite() {
+    conformance::run(&Kubernetes::new("conformance"));
+}
+
+#[test]
+#[ignore = "it needs a Kubernetes API server: cargo xtask kubernetes"]
+fn server_named_by_an_environment_variable_grants_leases() {
+    client::leases(&Kubernetes::new("leases").url());
+}
+
+#[test]
+#[ignore = "it needs a Kubernetes API server: cargo xtask kubernetes"]
+fn history_is_moved_out_of_the_namespace_document() {
+    document::history_is_moved_out_of_the_namespace_document(&Kubernetes::new("history"));
+}
+
+#[test]
+#[ignore = "it needs a Kubernetes API server: cargo xtask kubernetes"]
+fn full_document_refuses_new_rows_but_renews_existing_leases() {
+    let store = Kubernetes::new("full");
+    document::full_document_refuses_new_rows_but_renews_existing_leases(&store, 4_000);
+}
+
+/// Checks that a copy that `kubectl replace` puts back counts as restored.
+#[test]
+#[ignore = "it needs a Kubernetes API server: cargo xtask kubernetes"]
+fn copy_that_another_program_puts_back_counts_as_restored() {
+    let store = Kubernetes::new("put-back");
+    let mut client = Client::new(&store.url(), "replaced");
+    let grant = client.acquire().unwrap();
+    let copy = store.maps().remove(0);
+    client.renew(&grant).unwrap();
+    let metadata =
+        json!({ "name": copy["metadata"]["name"], "labels": copy["metadata"]["labels"] });
+    store.replace(&json!({ "metadata": metadata, "data": copy["data"] }));
+    client.assert_restored_above(&grant);
+}
+
+/// Checks that a document that is older than any lease counts as restored, as after a restored snapshot of etcd.
+#[test]
+#[ignore = "it needs a Kubernetes API server: cargo xtask kubernetes"]
+fn document_older_than_any_lease_counts_as_restored() {
+    let store = Kubernetes::new("aged");
+    let mut client = Client::new(&store.url(), "aged");
+    let grant = client.acquire().unwrap();
+    store.edit(&client.namespace.name, |document| {
+        document["written"] = (document["written"].as_i64().unwrap() - 13_000).into();
+    });
+    client.assert_restored_above(&grant);
+}
+
+#[test]
+fn invalid_urls_are_rejected_with_the_wrong_part() {
+    for (url, part) in [
+        ("kubernetes://default", "NAME"),
+        ("kubernetes://Default/flakeid", "NAMESPACE"),
+        ("kubernetes://default/flake_id", "NAME"),
+        ("kubernetes://default/flakeid?kubeconfig=/nowhere", "/nowhere"),
+        ("kubernetes://default/flakeid?context=x", "kubeconfig"),
+    ] {
+        let Err(Fault::Rejected(text)) = connect(url).map(drop) else {
+            panic!("{url} was accepted")
+        };
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
+fn kubeconfigs_in_yaml_are_rejected_with_the_command_that_converts_them() {
+    let files = tempfile::tempdir().unwrap();
+    let file = files.path().join("config");
+    std::fs::write(&file, "apiVersion: v1\nkind: Config\n").unwrap();
+    let url = format!("kubernetes://default/flakeid?kubeconfig={}", file.display());
+    let Err(Fault::Rejected(text)) = connect(&url).map(drop) else { panic!("accepted") };
+    assert!(text.contains("kubectl config view"), "{text}");
+}

@@ -1,0 +1,132 @@
+//! Tests of leases in S3: the conformance suite, and tests specific to S3.
+#![cfg(feature = "s3")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests only")]
+
+#[allow(dead_code, reason = "the tests of other stores use the remaining functions")]
+#[path = "../client/mod.rs"]
+mod client;
+#[path = "../document/mod.rs"]
+mod document;
+#[path = "../operations/mod.rs"]
+mod operations;
+mod store_under_test;
+
+use flakeid_conformance as conformance;
+use flakeid_protocol::Refusal;
+use flakeid_protocol::store::{Continuity, Fault};
+use flakeid_test_servers::{OtherService, S3Server, Server};
+
+use client::{Client, connect, fresh_namespace};
+use store_under_test::S3;
+
+#[test]
+fn s3_store_passes_the_conformance_suite() {
+    conformance::run(&S3(S3Server::new()));
+}
+
+/// Checks leases in the bucket whose URL is in an environment variable, so that other servers can be tested. If the
+/// variable is not set, the test starts a private server.
+#[test]
+fn server_named_by_an_environment_variable_grants_leases() {
+    match std::env::var("FLAKEID_TEST_S3_URL") {
+        Ok(url) => client::leases(&url),
+        Err(_) => client::leases(&S3Server::new().url()),
+    }
+}
+
+#[test]
+fn history_is_moved_out_of_the_namespace_document() {
+    document::history_is_moved_out_of_the_namespace_document(&S3(S3Server::new()));
+}
+
+/// Checks that an object that is older than any lease counts as restored, as after newer versions were deleted.
+#[test]
+fn object_older_than_any_lease_counts_as_restored() {
+    let store = S3(S3Server::new());
+    let mut client = Client::new(&store.0.url(), "rolled-back");
+    let grant = client.acquire().unwrap();
+    store.age(&client.namespace.name, 13);
+    client.assert_restored_above(&grant);
+}
+
+/// Checks that a copy of all objects in another bucket counts as restored.
+#[test]
+fn replica_in_another_bucket_counts_as_restored() {
+    let store = S3(S3Server::new());
+    let mut client = Client::new(&store.0.url(), "replica");
+    let grant = client.acquire().unwrap();
+    let (from, to) = (store.0.data().join(S3Server::BUCKET), store.0.data().join("replica"));
+    let copied = std::process::Command::new("cp").arg("-a").args([&from, &to]).status().unwrap();
+    assert!(copied.success());
+    let url = store.0.url().replace(S3Server::BUCKET, "replica");
+    let mut replica = Client { store: connect(&url).unwrap(), namespace: client.namespace.clone() };
+    replica.assert_restored_above(&grant);
+    assert_eq!(client.list().unwrap().continuity, Continuity::Same);
+}
+
+/// Checks the limit that the documentation states: hosts get no leases from a server whose clock lags.
+#[test]
+fn lagging_date_of_versitygw_never_grants_out_of_bounds() {
+    let server = S3Server::new();
+    let mut client = Client::with(&server.lagging_url(), fresh_namespace("lag"));
+    for _ in 0..20 {
+        match client.acquire() {
+            Ok(_) | Err(Fault::Refused(Refusal::Skew { .. } | Refusal::TooFarAhead { .. })) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn missing_bucket_is_rejected() {
+    let server = S3Server::new();
+    let url = server.url().replace(S3Server::BUCKET, "missing");
+    let Err(Fault::Rejected(text)) = connect(&url).map(drop) else { panic!("accepted") };
+    assert!(text.contains("NoSuchBucket"), "{text}");
+}
+
+#[test]
+fn wrong_secret_key_is_rejected_without_showing_it() {
+    let server = S3Server::new();
+    let url = server.url().replace("sesame-9c1f", "wr0ng");
+    let Err(Fault::Rejected(text)) = connect(&url).map(drop) else { panic!("accepted") };
+    assert!(text.contains("SignatureDoesNotMatch") && !text.contains("wr0ng"), "{text}");
+}
+
+/// Checks that a server that ignores the conditions of writes is refused before it can lose a lease.
+#[test]
+fn server_without_conditional_writes_is_rejected() {
+    let service = OtherService::Empty.listen();
+    let url = format!(
+        "s3://id:secret@bucket/x?region=us-east-1&endpoint=http://127.0.0.1:{}",
+        service.port()
+    );
+    let Err(Fault::Rejected(text)) = connect(&url).map(drop) else { panic!("accepted") };
+    assert!(text.contains("ignores the condition `if-none-match`"), "{text}");
+}
+
+#[test]
+fn invalid_urls_are_rejected_with_the_wrong_part() {
+    for (url, part) in [
+        ("s3://?region=us-east-1", "BUCKET"),
+        ("s3://Bucket/x?region=us-east-1", "BUCKET"),
+        ("s3://bucket/a%20b?region=us-east-1", "prefix"),
+        ("s3://bucket/../x?region=us-east-1", "prefix"),
+        ("s3://bucket/x?region=US", "region"),
+        ("s3://bucket/x?region=us-east-1&endpoint=ftp://h", "endpoint"),
+        ("s3://key@bucket/x?region=us-east-1", "secret key"),
+    ] {
+        let Err(Fault::Rejected(text)) = connect(url).map(drop) else {
+            panic!("{url} was accepted")
+        };
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
+fn full_document_refuses_new_rows_but_renews_existing_leases() {
+    document::full_document_refuses_new_rows_but_renews_existing_leases(
+        &S3(S3Server::new()),
+        13_000,
+    );
+}

@@ -1,0 +1,111 @@
+use std::any::Any;
+use std::fs::File;
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use flakeid_conformance::StoreUnderTest;
+use flakeid_protocol::store::Store;
+use flakeid_test_servers::{S3Server, Server};
+use serde_json::Value;
+
+use crate::client::eventually_connect;
+use crate::document::edited;
+
+pub(crate) struct S3(pub(crate) S3Server);
+
+/// The time after which a copy that is put back is detected.
+const UNDETECTED: Duration = Duration::from_millis(5_500);
+
+impl S3 {
+    fn key(namespace: &str) -> String {
+        format!("leases/{namespace}.json")
+    }
+
+    fn edit(&self, namespace: &str, change: impl FnOnce(&mut Value)) {
+        let key = Self::key(namespace);
+        let text = self.0.request("GET", &key, "");
+        self.0.request("PUT", &key, &edited(&text, change));
+    }
+
+    /// Returns the keys of all objects.
+    fn keys(&self) -> Vec<String> {
+        let list = self.0.request("GET", "?list-type=2&prefix=leases", "");
+        let keys = list.split("<Key>").skip(1);
+        keys.filter_map(|rest| rest.split("</Key>").next()).map(str::to_owned).collect()
+    }
+
+    /// Makes an object appear as if it had been written earlier, as after newer versions were deleted.
+    pub(crate) fn age(&self, namespace: &str, seconds: u64) {
+        let age = Duration::from_secs(seconds);
+        let key = Self::key(namespace);
+        let millis = i64::try_from(age.as_millis()).unwrap();
+        self.edit(namespace, |document| {
+            document["written"] = (document["written"].as_i64().unwrap() - millis).into();
+        });
+        let file = File::open(self.0.data().join(S3Server::BUCKET).join(key)).unwrap();
+        file.set_modified(SystemTime::now() - age).unwrap();
+    }
+}
+
+impl StoreUnderTest for S3 {
+    fn connect(&self) -> Box<dyn Store> {
+        eventually_connect(&self.0.url())
+    }
+
+    fn crash(&self) {
+        self.0.kill();
+        self.0.start();
+    }
+
+    fn backup(&self) -> Box<dyn Any> {
+        let copy = |key: String| {
+            let text = self.0.request("GET", &key, "");
+            (key, text)
+        };
+        Box::new(self.keys().into_iter().map(copy).collect::<Vec<(String, String)>>())
+    }
+
+    /// Puts copies of all objects back, as an operator would. A faster restore is not detected.
+    fn restore(&self, copy: Box<dyn Any>) {
+        let copy = copy.downcast::<Vec<(String, String)>>().expect("a backup");
+        thread::sleep(UNDETECTED);
+        for key in self.keys() {
+            if !copy.iter().any(|(kept, _)| *kept == key) {
+                self.0.request("DELETE", &key, "");
+            }
+        }
+        for (key, text) in copy.iter() {
+            self.0.request("PUT", key, text);
+        }
+    }
+
+    fn delete_row(&self, namespace: &str, node: u64) -> Result<(), String> {
+        self.edit(namespace, |document| {
+            document["rows"].as_object_mut().unwrap().remove(&node.to_string());
+        });
+        Ok(())
+    }
+
+    fn lower_fence(&self, namespace: &str, node: u64) -> Result<(), String> {
+        self.edit(namespace, |document| {
+            let fence = &mut document["rows"][node.to_string()]["fence"];
+            *fence = (fence.as_u64().unwrap() - 1).into();
+        });
+        Ok(())
+    }
+
+    fn guards_rows(&self) -> bool {
+        false
+    }
+
+    fn damage(&self, namespace: &str, node: u64, field: &str, text: &str) {
+        self.edit(namespace, |document| {
+            document["rows"][node.to_string()][field] =
+                serde_json::from_str(text).unwrap_or_else(|_| text.into());
+        });
+    }
+
+    fn crash_voids_tokens(&self) -> bool {
+        false
+    }
+}
