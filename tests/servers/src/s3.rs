@@ -2,7 +2,7 @@ use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -61,10 +61,10 @@ impl S3Server {
     /// The URL of the server without the proxy, whose `Date` header lags.
     #[must_use]
     pub fn lagging_url(&self) -> String {
-        self.url_at(&format!("http://127.0.0.1:{}", self.port))
+        Self::url_at(&format!("http://127.0.0.1:{}", self.port))
     }
 
-    fn url_at(&self, endpoint: &str) -> String {
+    fn url_at(endpoint: &str) -> String {
         let (key, secret) = AWS_KEY;
         let bucket = Self::BUCKET;
         format!("s3://{key}:{secret}@{bucket}/leases?region=us-east-1&endpoint={endpoint}")
@@ -81,10 +81,17 @@ impl S3Server {
         command.args(["--user", &format!("{key}:{secret}"), "-X", method]);
         command.args(["--header", "x-amz-content-sha256: UNSIGNED-PAYLOAD"]);
         if method == "PUT" {
-            command.args(["--header", "content-type: application/json", "--data-binary", body]);
+            command.args(["--header", "content-type: application/json", "--data-binary", "@-"]);
         }
         command.arg(format!("http://127.0.0.1:{}/{}/{path}", self.port, Self::BUCKET));
-        let output = command.output().expect("curl (Debian's package curl)");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut curl = command.spawn().expect("curl (Debian's package curl)");
+        let mut input = curl.stdin.take().expect("a pipe");
+        if method == "PUT" {
+            input.write_all(body.as_bytes()).expect("curl reads the body");
+        }
+        drop(input);
+        let output = curl.wait_with_output().expect("the output of curl");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).expect("UTF-8")
     }
@@ -98,7 +105,7 @@ impl Default for S3Server {
 
 impl Server for S3Server {
     fn url(&self) -> String {
-        self.url_at(&self.endpoint())
+        Self::url_at(&self.endpoint())
     }
 
     fn start(&self) {

@@ -5,9 +5,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
+use super::encoding::encode;
+use super::environment::variable;
+use super::endpoints::domain;
 use super::profile::Profile;
-use super::signature::encode;
-use super::{domain, variable};
 use crate::certificates::system_tls;
 use crate::document::{Client, Response};
 use flakeid_protocol::store::Fault;
@@ -34,7 +35,7 @@ pub(crate) struct Provider {
     region: String,
     shown: String,
     current: Option<Credentials>,
-    /// Whether the credentials are those of the URL, which no other credentials replace.
+    /// Whether the URL contains the credentials, so that no other credentials replace them.
     is_fixed: bool,
 }
 
@@ -231,7 +232,7 @@ impl Provider {
         self.parse(&answer.body, ["AccessKeyId", "SecretAccessKey", "Token"])
     }
 
-    /// Parses credentials in JSON. The names are those of the fields with the key, the secret and the session token.
+    /// Parses credentials in JSON. The arguments name the fields with the key, the secret and the session token.
     fn parse(&self, text: &str, [key_id, secret, token]: [&str; 3]) -> Result<Credentials, Fault> {
         let json: Value = serde_json::from_str(text).unwrap_or_default();
         let field = |name: &str| json[name].as_str().map(str::to_owned);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::variable;
+use super::environment::variable;
 
 /// The settings of one profile.
 pub(super) struct Profile {

@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use ring::{digest, hmac};
 
 use super::credentials::Credentials;
+use super::encoding::{encode, hex};
 
 /// A request to be signed.
 pub(crate) struct Signed<'a> {
@@ -80,27 +81,6 @@ impl Signed<'_> {
         added.push(("authorization", authorization));
         added
     }
-}
-
-/// Percent-encodes all characters except letters, digits and `-._~`; with `is_path`, also leaves slashes unchanged.
-pub(crate) fn encode(text: &str, is_path: bool) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        let is_kept = byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-        if is_kept || (is_path && byte == b'/') {
-            encoded.push(char::from(byte));
-        } else {
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-    }
-    encoded
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 /// Formats an instant in Unix seconds as `YYYYMMDDThhmmssZ`.
@@ -192,11 +172,5 @@ mod tests {
         ] {
             assert_eq!(timestamp(seconds), text);
         }
-    }
-
-    #[test]
-    fn reserved_characters_are_percent_encoded() {
-        assert_eq!(encode("a/b c+ü", true), "a/b%20c%2B%C3%BC");
-        assert_eq!(encode("a/b~", false), "a%2Fb~");
     }
 }

@@ -87,7 +87,8 @@ fn attempt<D: Documents>(
 fn longest_pause(attempt: Duration, elapsed: Duration) -> Duration {
     let left = TRANSACTION_TIMEOUT.saturating_sub(elapsed);
     let share = left.as_secs_f64() / TRANSACTION_TIMEOUT.as_secs_f64();
-    (attempt * ATTEMPTS_PAUSED).max(LEAST_PAUSE).mul_f64(share)
+    // A pause never takes up all of the remaining time.
+    (attempt * ATTEMPTS_PAUSED).max(LEAST_PAUSE).mul_f64(share).min(left / 2)
 }
 
 #[cfg(test)]
@@ -101,5 +102,7 @@ mod tests {
             [0, 1_500, 3_000, 9_000].map(|ms| longest_pause(attempt, Duration::from_millis(ms)));
         assert_eq!(pauses, [80, 40, 0, 0].map(Duration::from_millis));
         assert_eq!(longest_pause(Duration::ZERO, Duration::ZERO), LEAST_PAUSE);
+        let slow = longest_pause(Duration::from_secs(2), Duration::from_secs(2));
+        assert_eq!(slow, Duration::from_millis(500));
     }
 }

@@ -22,7 +22,7 @@ const LONGEST_WRITE_MS: u64 = 4_500;
 const OLDEST_READ: Duration = Duration::from_millis(1_500);
 
 /// The shortest time, in milliseconds, after which a document counts as old.
-const LEAST_AGE_MS: u64 = 10_000;
+const LEAST_AGE_MS: u64 = 60_000;
 
 /// The number of bytes below the size limit that new rows leave free, so that existing rows can always be renewed and
 /// history can be added.

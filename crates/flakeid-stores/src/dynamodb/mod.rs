@@ -8,7 +8,7 @@
 //! - The store's clock is the clock of the server that responds: flakeid uses the middle of the second in the
 //!   response's `Date` header. With the default `max_skew` of one second, hosts must be accurate to half a second.
 //! - **Restores**: each document contains the table's ID, which each transaction compares with the ID that the service
-//!   reports after the read. A table that was restored from a backup or to a point in time, and a table into which an
+//!   reports after the read, or reported less than 3 s before. A table that was restored from a backup or to a point in time, and a table into which an
 //!   export was imported, has another ID, so the namespace counts as restored.
 //! - **Global tables are refused**, because a table's replica in another region would be a second primary.
 //! - **Not detected**, in addition to the cases that [no store detects](flakeid_protocol::store): older contents of an
@@ -28,6 +28,10 @@ use crate::document::{
 use flakeid_protocol::Token;
 use flakeid_protocol::store::{Fault, Store};
 use flakeid_protocol::url::ServerUrl;
+
+/// The time for which a client assumes that the table was not replaced. To replace a table, `DynamoDB` needs much longer,
+/// because it deletes the table before it creates another one with the same name.
+const LEAST_REPLACEMENT: Duration = Duration::from_secs(3);
 
 /// The time limit for the creation of a table.
 const CREATION_TIMEOUT: Duration = Duration::from_secs(60);
@@ -55,9 +59,10 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
         endpoint,
         region,
         table: table.to_owned(),
+        described: None,
     };
     // The request checks the connection, the credentials and the table.
-    store.describe()?;
+    store.identify()?;
     Ok(Box::new(DocumentStore(store)))
 }
 
@@ -67,6 +72,8 @@ struct DynamoDb {
     endpoint: String,
     region: String,
     table: String,
+    /// The ID of the table, with the time of the request that returned it.
+    described: Option<(Instant, String)>,
 }
 
 /// A successful response, and the time at which the service sent it.
@@ -173,6 +180,26 @@ impl DynamoDb {
         Ok(Some(table))
     }
 
+    /// Requests the ID of the table. Returns `None` if the table does not exist.
+    fn identify(&mut self) -> Result<Option<String>, Fault> {
+        let begun = Instant::now();
+        let Some(table) = self.describe()? else { return Ok(None) };
+        let id = table["TableId"].as_str().map(str::to_owned).ok_or_else(|| {
+            let shown = &self.client.shown;
+            Fault::Rejected(format!("{shown}: the service does not report the ID of the table"))
+        })?;
+        self.described = Some((begun, id.clone()));
+        Ok(Some(id))
+    }
+
+    /// Returns the ID of the table that contained the item when it was read.
+    fn identity(&mut self) -> Result<String, Fault> {
+        match &self.described {
+            Some((begun, id)) if begun.elapsed() < LEAST_REPLACEMENT => Ok(id.clone()),
+            _ => self.identify()?.ok_or(Fault::MissingTables),
+        }
+    }
+
     fn id(key: Key<'_>) -> String {
         match key {
             Key::Namespace(name) => name.to_owned(),
@@ -200,18 +227,10 @@ impl Documents for DynamoDb {
             "TableName": self.table, "ConsistentRead": true, "Key": { "id": { "S": id } },
         });
         let Answer { body, now } = self.demand("GetItem", &request)?;
-        // The table is described after the read. If the table was replaced after the read, the write fails, because the
+        // The ID is compared after the read. If the table was replaced after the read, the write fails, because the
         // restored item has another nonce, or is the item that was read.
         let identity = match key {
-            Key::Namespace(_) => {
-                let table = self.describe()?.ok_or(Fault::MissingTables)?;
-                table["TableId"].as_str().map(str::to_owned).ok_or_else(|| {
-                    let shown = &self.client.shown;
-                    Fault::Rejected(format!(
-                        "{shown}: the service does not report the ID of the table"
-                    ))
-                })?
-            }
+            Key::Namespace(_) => self.identity()?,
             Key::History(..) => String::new(),
         };
         let item = &body["Item"];

@@ -1,5 +1,6 @@
 //! The Kubernetes store. The URL is `kubernetes://namespace/name`, with the option `kubeconfig`. In a pod, flakeid uses
-//! the pod's service account. An empty Kubernetes namespace stands for the namespace of the pod or of the kubeconfig.
+//! the pod's service account. If the Kubernetes namespace is empty, flakeid
+//! uses the namespace of the pod or of the kubeconfig.
 //!
 //! - A namespace of flakeid is one `ConfigMap`, `<name>-<namespace>`; see [`document`](crate::document). A namespace
 //!   whose name contains other characters than `a-z 0-9 -` is `<name>.x<hexadecimal>`. The `ConfigMap`s with a
@@ -12,11 +13,11 @@
 //!   to half a second.
 //! - **Restores**: each document contains the UID of its `ConfigMap`, and the time at which it was written. The namespace
 //!   counts as restored if the `ConfigMap` has another UID, if another program owns its data according to
-//!   `managedFields`, or if the document is older than `max_window + 2 × max_skew`, but at least 10 s. The first case is
+//!   `managedFields`, or if the document is older than `max_window + 2 × max_skew`, but at least 60 s. The first case is
 //!   an object that was deleted and created again; the second is a copy that was applied or replaced; the third is a
 //!   restored snapshot of etcd, and also a namespace in which no lease was in use.
 //! - **Not detected**, in addition to the cases that [no store detects](flakeid_protocol::store): a snapshot of etcd that
-//!   is restored within 10 s after it was saved, and a write by a program that uses the field manager `flakeid`.
+//!   is restored within 60 s after it was saved, and a write by a program that uses the field manager `flakeid`.
 
 mod access;
 
@@ -112,6 +113,11 @@ impl Kubernetes {
             408 | 429 | 500.. => Fault::Unavailable(text),
             _ => Fault::Rejected(text),
         }
+    }
+
+    /// Whether a document no longer has the given nonce.
+    fn is_changed(&mut self, key: Key<'_>, nonce: &String) -> Result<bool, Fault> {
+        Ok(self.read(key)?.stored.is_none_or(|stored| stored.version != *nonce))
     }
 
     /// Returns the name of a document's `ConfigMap`.
@@ -217,8 +223,8 @@ impl Documents for Kubernetes {
             (200 | 201, _) => Ok(()),
             // Status 404 reports that the object was deleted in the meantime.
             (409, _) | (404, Some(_)) => Err(Fault::Conflict),
-            // Only the test of the nonce fails in this way.
-            (422, Some(_)) if answer.body.contains("/data/nonce") => Err(Fault::Conflict),
+            // The API server reports a failed test like any other invalid patch.
+            (422, Some(version)) if self.is_changed(key, version)? => Err(Fault::Conflict),
             _ => Err(self.fault("write a ConfigMap", &answer)),
         }
     }

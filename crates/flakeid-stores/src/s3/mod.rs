@@ -12,11 +12,11 @@
 //!   server whose `Date` header lags, such as `versitygw`, needs a larger `max_skew`.
 //! - **Restores**: each document contains the name of its bucket, and the time at which it was written. The namespace
 //!   counts as restored if the bucket has another name, if the object was last modified more than 4.5 s before or after
-//!   that time, or if the document is older than `max_window + 2 × max_skew`, but at least 10 s. The first case is a
+//!   that time, or if the document is older than `max_window + 2 × max_skew`, but at least 60 s. The first case is a
 //!   replica; the second is a copy that was put back; the third is a bucket from which newer versions were deleted, and
 //!   also a namespace in which no lease was in use.
 //! - **Not detected**, in addition to the cases that [no store detects](flakeid_protocol::store): a copy that another
-//!   program puts back within 4.5 s after it was made, and newer versions that are deleted within 10 s after they were
+//!   program puts back within 4.5 s after it was made, and newer versions that are deleted within 60 s after they were
 //!   written. A namespace whose object was deleted is missing; see `flakeid leases init --lost`.
 
 use crate::aws::{self, Provider, Signed, between, encode};

@@ -69,7 +69,7 @@ fn document_older_than_any_lease_counts_as_restored() {
     let mut client = Client::new(&store.url(), "aged");
     let grant = client.acquire().unwrap();
     store.edit(&client.namespace.name, |document| {
-        document["written"] = (document["written"].as_i64().unwrap() - 13_000).into();
+        document["written"] = (document["written"].as_i64().unwrap() - 70_000).into();
     });
     client.assert_restored_above(&grant);
 }

@@ -45,7 +45,7 @@ fn object_older_than_any_lease_counts_as_restored() {
     let store = S3(S3Server::new());
     let mut client = Client::new(&store.0.url(), "rolled-back");
     let grant = client.acquire().unwrap();
-    store.age(&client.namespace.name, 13);
+    store.age(&client.namespace.name, 70);
     client.assert_restored_above(&grant);
 }
 
