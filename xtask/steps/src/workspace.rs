@@ -23,13 +23,14 @@ const WITHOUT_TESTS: [&str; 2] = ["flakeid-python", "flakeid-wasm"];
 
 /// Tests that run alone, because they use every core, measure times, or stop a process. A stopped process
 /// must not be in the middle of a transaction, as it would be while the disk is busy.
-const ALONE: [&str; 3] = ["flakeid-core/threads", "flakeid/lease_faults", "flakeid/stopped"];
+const ALONE: [&str; 4] =
+    ["flakeid-core/threads", "flakeid/lease_faults", "flakeid/stopped", "flakeid-stores/dynamodb"];
 
 /// A test that computes all the time, and therefore runs at low priority.
 const BACKGROUND: &str = "flakeid-model/flakeid-model (unit tests of the program)";
 
 /// The tests that take longest, in the order in which they start.
-const LONGEST: [&str; 13] = [
+const LONGEST: [&str; 14] = [
     BACKGROUND,
     "flakeid-cli/cli",
     "flakeid-stores/mysql",
@@ -37,6 +38,7 @@ const LONGEST: [&str; 13] = [
     "flakeid-stores/etcd",
     "flakeid-server/http",
     "flakeid-stores/redis",
+    "flakeid-stores/s3",
     "flakeid-stores/sqlite",
     "flakeid/refusals",
     "flakeid/bad_answers",

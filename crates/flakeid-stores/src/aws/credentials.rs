@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::Value;
 
 use super::encoding::encode;
-use super::environment::variable;
 use super::endpoints::domain;
+use super::environment::variable;
 use super::profile::Profile;
 use crate::certificates::system_tls;
 use crate::document::{Client, Response};
@@ -94,25 +94,25 @@ impl Provider {
             return Ok(Credentials { key_id, secret_key, session_token, expires: None });
         }
         let profile = Profile::read(None).map_err(|text| self.rejected(text))?;
-        if let Some(found) = self.from_profile(&profile)? {
+        if let Some(found) = self.profile_credentials(&profile)? {
             return Ok(found);
         }
         if let (Some(file), Some(role)) =
             (variable("AWS_WEB_IDENTITY_TOKEN_FILE"), variable("AWS_ROLE_ARN"))
         {
-            return self.from_web_identity(&file, &role);
+            return self.web_identity_credentials(&file, &role);
         }
         let container = match variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") {
             Some(path) => Some(format!("http://169.254.170.2{path}")),
             None => variable("AWS_CONTAINER_CREDENTIALS_FULL_URI"),
         };
         if let Some(url) = container {
-            return self.from_container(&url);
+            return self.container_credentials(&url);
         }
-        self.from_instance()
+        self.instance_credentials()
     }
 
-    fn from_profile(&self, profile: &Profile) -> Result<Option<Credentials>, Fault> {
+    fn profile_credentials(&self, profile: &Profile) -> Result<Option<Credentials>, Fault> {
         if let (Some(key_id), Some(secret_key)) =
             (profile.get("aws_access_key_id"), profile.get("aws_secret_access_key"))
         {
@@ -122,10 +122,10 @@ impl Provider {
         if let (Some(file), Some(role)) =
             (profile.get("web_identity_token_file"), profile.get("role_arn"))
         {
-            return self.from_web_identity(&file, &role).map(Some);
+            return self.web_identity_credentials(&file, &role).map(Some);
         }
         if let Some(command) = profile.get("credential_process") {
-            return self.from_process(&command).map(Some);
+            return self.process_credentials(&command).map(Some);
         }
         if profile.get("role_arn").is_some()
             || profile.get("sso_session").is_some()
@@ -141,7 +141,7 @@ impl Provider {
         Ok(None)
     }
 
-    fn from_process(&self, command: &str) -> Result<Credentials, Fault> {
+    fn process_credentials(&self, command: &str) -> Result<Credentials, Fault> {
         let mut shell = Command::new(if cfg!(windows) { "cmd" } else { "sh" });
         shell.args([if cfg!(windows) { "/C" } else { "-c" }, command]);
         let output = shell.stdin(Stdio::null()).stderr(Stdio::null()).output();
@@ -159,7 +159,7 @@ impl Provider {
         self.parse(&text, ["AccessKeyId", "SecretAccessKey", "SessionToken"])
     }
 
-    fn from_web_identity(&self, file: &str, role: &str) -> Result<Credentials, Fault> {
+    fn web_identity_credentials(&self, file: &str, role: &str) -> Result<Credentials, Fault> {
         let token = std::fs::read_to_string(file).map_err(|error| {
             self.rejected(format!("the web identity token {file} cannot be read ({error})"))
         })?;
@@ -177,7 +177,7 @@ impl Provider {
         let answer = client.send("POST", &format!("{endpoint}/"), &headers, &body)?;
         self.check("the security token service", &answer)?;
         let tag = |name: &str| between(&answer.body, name).map(str::to_owned);
-        let invalid = || self.rejected("the security token service sent no credentials".to_owned());
+        let invalid = || self.rejected("the security token service sent no credentials");
         Ok(Credentials {
             key_id: tag("AccessKeyId").ok_or_else(invalid)?,
             secret_key: tag("SecretAccessKey").ok_or_else(invalid)?,
@@ -186,7 +186,7 @@ impl Provider {
         })
     }
 
-    fn from_container(&self, url: &str) -> Result<Credentials, Fault> {
+    fn container_credentials(&self, url: &str) -> Result<Credentials, Fault> {
         let token = match variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") {
             Some(file) => Some(std::fs::read_to_string(&file).map_err(|error| {
                 self.rejected(format!(
@@ -203,7 +203,7 @@ impl Provider {
     }
 
     /// Returns the credentials of the role of an instance, from version 2 of the metadata service.
-    fn from_instance(&self) -> Result<Credentials, Fault> {
+    fn instance_credentials(&self) -> Result<Credentials, Fault> {
         if variable("AWS_EC2_METADATA_DISABLED")
             .is_some_and(|value| value.eq_ignore_ascii_case("true"))
         {
@@ -243,7 +243,7 @@ impl Provider {
                 session_token: field(token),
                 expires: field("Expiration").as_deref().and_then(unix_seconds),
             }),
-            _ => Err(self.rejected("the source of the credentials sent no access key".to_owned())),
+            _ => Err(self.rejected("the source of the credentials sent no access key")),
         }
     }
 
@@ -278,7 +278,7 @@ impl Provider {
         ))
     }
 
-    fn rejected(&self, text: String) -> Fault {
+    fn rejected(&self, text: impl std::fmt::Display) -> Fault {
         Fault::Rejected(format!("{}: {text}", self.shown))
     }
 }

@@ -2,8 +2,8 @@
 
 mod credentials;
 mod encoding;
-mod environment;
 mod endpoints;
+mod environment;
 mod profile;
 mod signature;
 

@@ -70,8 +70,8 @@ impl Signed<'_> {
         let to_sign = format!("AWS4-HMAC-SHA256\n{time}\n{scope}\n{canonical}");
         let mut key = format!("AWS4{}", credentials.secret_key).into_bytes();
         for part in [day, self.region, self.service, "aws4_request", &to_sign] {
-            let signer = hmac::Key::new(hmac::HMAC_SHA256, &key);
-            key = hmac::sign(&signer, part.as_bytes()).as_ref().to_vec();
+            let secret = hmac::Key::new(hmac::HMAC_SHA256, &key);
+            key = hmac::sign(&secret, part.as_bytes()).as_ref().to_vec();
         }
         let authorization = format!(
             "AWS4-HMAC-SHA256 Credential={}/{scope}, SignedHeaders={names}, Signature={}",

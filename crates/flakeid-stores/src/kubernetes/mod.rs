@@ -21,6 +21,8 @@
 
 mod access;
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::document::{
@@ -127,7 +129,10 @@ impl Kubernetes {
             if is_label {
                 format!("{}-{name}", self.name)
             } else {
-                let hex: String = name.bytes().map(|byte| format!("{byte:02x}")).collect();
+                let mut hex = String::new();
+                for byte in name.bytes() {
+                    let _ = write!(hex, "{byte:02x}");
+                }
                 format!("{}.x{hex}", self.name)
             }
         };
@@ -248,7 +253,7 @@ impl Documents for Kubernetes {
                 }
             }
             match list["metadata"]["continue"].as_str() {
-                Some(token) if !token.is_empty() => next = token.to_owned(),
+                Some(token) if !token.is_empty() => token.clone_into(&mut next),
                 _ => return Ok(names),
             }
         }
