@@ -71,14 +71,17 @@ pub(crate) fn full_document_refuses_new_rows_but_renews_existing_leases(
     };
     let Fault::Rejected(text) = full else { panic!("{full:?}") };
     assert!(text.contains("--block-bits"), "{text}");
-    let answer = |outcome: &Result<(), Fault>| !matches!(outcome, Err(Fault::Unavailable(_)));
-    let mut eventually = |mut call: Box<dyn FnMut(&mut Client) -> Result<(), Fault>>| loop {
-        let outcome = call(&mut client);
-        if answer(&outcome) {
-            break outcome;
-        }
-    };
-    let refused = eventually(Box::new(|client| client.acquire().map(drop)));
+    let refused = eventually(|| client.acquire().map(drop));
     assert!(matches!(refused, Err(Fault::Rejected(_))), "{refused:?}");
-    eventually(Box::new(move |client| client.renew(&first).map(drop))).unwrap();
+    eventually(|| client.renew(&first).map(drop)).unwrap();
+}
+
+/// Repeats a call until the store responds.
+fn eventually(mut call: impl FnMut() -> Result<(), Fault>) -> Result<(), Fault> {
+    loop {
+        match call() {
+            Err(Fault::Unavailable(text)) => println!("  retrying after: {text}"),
+            outcome => return outcome,
+        }
+    }
 }
