@@ -28,6 +28,7 @@
 //! - `serde`: [`Id`] as a decimal string. `sqlx`: [`Id`] as a column. `schemars`: the JSON schema of [`Id`].
 //!   `uuid`: conversions between [`Id`] and the type `Uuid` of the uuid crate.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(feature = "std"), no_std)]
 
 extern crate alloc;

@@ -7,6 +7,8 @@
 //! Rows, records, namespaces and requests are exhaustive types: a store saves every field, so a new field is an
 //! incompatible change. Hidden items are only for flakeid's own crates and may change in any release.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[doc(hidden)]
 pub mod broker;
 mod holder;

@@ -1,6 +1,8 @@
 //! Clients for lease stores, and for brokers over HTTP. The client for each kind of store has its own Cargo feature,
 //! and so does the client for brokers. A [`Location`] is the URL of a store or a broker.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[cfg(any(feature = "s3", feature = "dynamodb"))]
 mod aws;
 #[cfg(any(

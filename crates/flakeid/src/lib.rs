@@ -28,6 +28,8 @@
 //! `wasm32-unknown-unknown` has neither threads nor sockets. On that target, a generator has a fixed node, or a
 //! lease from a broker through requests that the host sends (the feature `fetch`).
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub mod broker;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
