@@ -1,7 +1,7 @@
 //! The `DynamoDB` store. The URL is `dynamodb://[id:secret@]table`, with the options `region` and `endpoint`. Without an
 //! access key in the URL, flakeid uses the credentials of the environment.
 //!
-//! - A namespace is one item; see [`document`](crate::document). The table's key is the string `id`: the name of a
+//! - A namespace is one item. The table's key is the string `id`: the name of a
 //!   namespace, or `<namespace>/history/<part>-<number>` for a part of a history. The other attributes are `document` (the
 //!   JSON) and `nonce`. `flakeid leases init` creates a missing table, which is billed by requests.
 //! - Reads are strongly consistent. A write requires that the item still has the nonce that was read.

@@ -2,7 +2,7 @@
 //! the pod's service account. If the Kubernetes namespace is empty, flakeid
 //! uses the namespace of the pod or of the kubeconfig.
 //!
-//! - A namespace of flakeid is one `ConfigMap`, `<name>-<namespace>`; see [`document`](crate::document). A namespace
+//! - A namespace of flakeid is one `ConfigMap`, `<name>-<namespace>`. A namespace
 //!   whose name contains other characters than `a-z 0-9 -` is `<name>.x<hexadecimal>`. The `ConfigMap`s with a
 //!   namespace's history have the suffix `.history-<part>-<number>`. All have the label
 //!   `app.kubernetes.io/managed-by: flakeid`.

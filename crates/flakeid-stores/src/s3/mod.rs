@@ -1,7 +1,7 @@
 //! The S3 store, for S3 itself and for servers with its interface. The URL is `s3://[id:secret@]bucket/prefix`, with the
 //! options `region` and `endpoint`. Without an access key in the URL, flakeid uses the credentials of the environment.
 //!
-//! - A namespace is one object, `<prefix>/<namespace>.json`; see [`document`](crate::document). The objects with a
+//! - A namespace is one object, `<prefix>/<namespace>.json`. The objects with a
 //!   namespace's history are `<prefix>/<namespace>/history-<part>-<number>.json`.
 //! - A write has the condition that the object still has the `ETag` that was read (`If-Match`), or that it does not
 //!   exist (`If-None-Match`). Each object contains a random nonce, so that different contents have different `ETag`s.
