@@ -1,5 +1,6 @@
 //! The operations for lease holders: acquire, renew and release.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
 use std::time::Instant;
 
@@ -83,7 +84,7 @@ fn acquire_with(
 /// # Errors
 /// The same errors as [`acquire`].
 pub fn renew(store: &mut dyn Store, namespace: &str, request: &Renew) -> Result<Renewed, Fault> {
-    renew_with(store, namespace, || *request, &Handover::default()).map(|(renewed, _)| renewed)
+    renew_one(store, namespace, || *request, &Handover::default()).map(|(renewed, _)| renewed)
 }
 
 /// Renews a lease, as [`renew`] does. `read` is the time at which the client read its clock for the request; see
@@ -100,12 +101,10 @@ pub fn renew_read_at(
     renew_block(store, namespace, request, read, &Handover::default()).map(|(renewed, _)| renewed)
 }
 
-/// Renews a block of nodes like [`renew_read_at`], and writes the broker's grants to the history in the same
-/// transaction. Also returns the tick up to which the history is complete, or 0 if the store was restored and may
-/// lack some grants. A renewal that was already applied writes nothing.
+/// Renews a single block of nodes, as [`renew_blocks`] does.
 ///
 /// # Errors
-/// The same errors as [`acquire`], and [`Fault::Rejected`] for a grant outside the block.
+/// [`Fault::Refused`] if the rules refuse the renewal, and the same errors as [`renew_blocks`].
 pub fn renew_block(
     store: &mut dyn Store,
     namespace: &str,
@@ -114,35 +113,98 @@ pub fn renew_block(
     handover: &Handover,
 ) -> Result<(Renewed, u64), Fault> {
     let request = || Renew { waited_ms: ms_since(read), ..*request };
-    renew_with(store, namespace, request, handover)
+    renew_one(store, namespace, request, handover)
 }
 
-fn renew_with(
+fn renew_one(
     store: &mut dyn Store,
     namespace: &str,
     request: impl Fn() -> Renew,
     handover: &Handover,
 ) -> Result<(Renewed, u64), Fault> {
+    let mut responses = renew_with(store, namespace, || vec![(request(), handover)])?;
+    let no_response = || Fault::Rejected("the store did not run the transaction".into());
+    Ok(responses.pop().ok_or_else(no_response)??)
+}
+
+/// The largest number of blocks that [`renew_blocks`] renews in one transaction. In etcd, such a transaction reads two
+/// keys and compares one row for each block. The limits are 128 reads, and 49 rows that are compared one by one.
+pub const MOST_RENEWED: usize = 48;
+
+/// The renewal of a block, with the broker's grants for the history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockRenewal {
+    /// The renewal.
+    pub request: Renew,
+    /// The time at which the broker read its clock for the request; see [`acquire_read_at`].
+    pub read: Instant,
+    /// The grants that the store writes to the history together with the renewal.
+    pub handover: Handover,
+}
+
+/// The store's response to the renewal of a block. The second value is the tick up to which the history of the block is
+/// complete, or 0 if the store was restored and may lack some grants.
+pub type BlockRenewed = Result<(Renewed, u64), Refusal>;
+
+/// Renews up to [`MOST_RENEWED`] blocks of nodes in one transaction, and writes the broker's grants to the history in
+/// the same transaction. Returns one response for each renewal, in the same order. A refusal concerns only its own
+/// block. A renewal that was already applied writes nothing.
+///
+/// # Errors
+/// The same errors as [`acquire`], and [`Fault::Rejected`] for an invalid row or a grant outside its block. An error
+/// concerns all renewals. Unless the error is [`Fault::Unavailable`], the transaction renewed none of the blocks.
+pub fn renew_blocks(
+    store: &mut dyn Store,
+    namespace: &str,
+    renewals: &[BlockRenewal],
+) -> Result<Vec<BlockRenewed>, Fault> {
+    let timed = |of: &BlockRenewal| Renew { waited_ms: ms_since(of.read), ..of.request };
+    renew_with(store, namespace, || renewals.iter().map(|of| (timed(of), &of.handover)).collect())
+}
+
+/// Renews leases in one transaction. Calls `requests` for each attempt to run the transaction, because the waiting
+/// times in the requests grow with each attempt.
+fn renew_with<'a>(
+    store: &mut dyn Store,
+    namespace: &str,
+    requests: impl Fn() -> Vec<(Renew, &'a Handover)>,
+) -> Result<Vec<BlockRenewed>, Fault> {
     run(store, namespace, |ledger| {
         let now = ledger.now()?;
-        let request = &request();
+        let requests = requests();
         let (mut kept, _) = record_run(ledger, now)?;
-        let row = read_row(ledger, &kept, request.node)?;
-        if rules::is_forgotten(&kept, row.as_ref(), request) {
+        let mut rows = read_rows(ledger, &kept, requests.iter().map(|(request, _)| request.node))?;
+        // A loss that one renewal proves changes the incarnation, which the decisions about all renewals depend on.
+        // Therefore, the proof is recorded before any renewal is decided.
+        let proof = requests
+            .iter()
+            .map(|(request, _)| request)
+            .find(|request| rules::is_forgotten(&kept, rows.get(&request.node), request));
+        if let Some(request) = proof {
             // The store's run has not changed, so only a new suffix after `~` distinguishes the new incarnation from
             // the previous incarnation.
             let incarnation = mark_anew(&ledger.incarnation()?, request.next);
             kept = rules::restored(&kept, incarnation, now);
             ledger.put_namespace(&kept)?;
         }
-        let renewed = rules::renew(&kept, row.as_ref(), request, now)?;
-        let renewed = match &row {
-            Some(before) if *before != renewed => {
-                put_with(ledger, &kept, before, renewed, request.token, handover)?
-            }
-            _ => renewed,
-        };
-        Ok((rules::renewed_of(&renewed), renewed.history_until))
+        let mut responses = Vec::with_capacity(requests.len());
+        for (request, handover) in &requests {
+            let row = rows.get(&request.node);
+            let renewed = match (row, rules::renew(&kept, row, request, now)) {
+                (_, Err(refusal)) => {
+                    responses.push(Err(refusal));
+                    continue;
+                }
+                (Some(before), Ok(renewed)) if *before != renewed => {
+                    put_with(ledger, &kept, before, renewed, request.token, handover)?
+                }
+                (_, Ok(renewed)) => renewed,
+            };
+            responses.push(Ok((rules::renewed_of(&renewed), renewed.history_until)));
+            // A later renewal of the same block is decided with the row that this renewal has written.
+            rows.insert(request.node, renewed);
+        }
+        Ok(responses)
     })
 }
 
@@ -192,7 +254,7 @@ pub fn release(store: &mut dyn Store, namespace: &str, request: &Release) -> Res
 /// Releases a block of nodes like [`release`], and writes the broker's grants to the history in the same transaction.
 ///
 /// # Errors
-/// The same errors as [`renew_block`].
+/// The same errors as [`acquire`], and [`Fault::Rejected`] for a grant outside the block.
 pub fn release_block(
     store: &mut dyn Store,
     namespace: &str,
@@ -281,11 +343,24 @@ fn explain_no_node(
 }
 
 fn read_row(ledger: &mut dyn Ledger, kept: &Namespace, node: u64) -> Result<Option<Row>, Fault> {
-    let row = ledger.row(node)?;
-    if let Some(row) = &row {
-        check_row(kept, row)?;
+    Ok(read_rows(ledger, kept, std::iter::once(node))?.remove(&node))
+}
+
+/// Reads the rows of nodes, in the order of the nodes. A node without a row is missing from the result.
+fn read_rows(
+    ledger: &mut dyn Ledger,
+    kept: &Namespace,
+    nodes: impl Iterator<Item = u64>,
+) -> Result<BTreeMap<u64, Row>, Fault> {
+    let nodes: Vec<u64> = nodes.collect::<BTreeSet<_>>().into_iter().collect();
+    let mut rows = BTreeMap::new();
+    for (node, row) in nodes.iter().zip(ledger.rows_of(&nodes)?) {
+        if let Some(row) = row {
+            check_row(kept, &row)?;
+            rows.insert(*node, row);
+        }
     }
-    Ok(row)
+    Ok(rows)
 }
 
 /// Checks that a row is valid, because an operator may have edited the row.

@@ -7,9 +7,12 @@ mod operator;
 mod prune;
 mod whois;
 
-pub use lease::{acquire, release, renew};
 #[doc(hidden)]
-pub use lease::{acquire_read_at, release_block, renew_block, renew_read_at};
+pub use lease::{
+    BlockRenewal, BlockRenewed, MOST_RENEWED, acquire_read_at, release_block, renew_block,
+    renew_blocks, renew_read_at,
+};
+pub use lease::{acquire, release, renew};
 pub use operator::{Listing, Repair, adopt, describe, fast_forward, init, init_lost, list, repair};
 pub use prune::{Pruned, prune};
 pub use whois::{PastHolder, whois};

@@ -174,6 +174,16 @@ pub trait Ledger {
     /// A [`Fault`] if the store fails.
     fn row(&mut self, node: u64) -> Result<Option<Row>, Fault>;
 
+    /// Reads the rows of several nodes, given in increasing order without duplicates. A store that locks rows locks
+    /// them in this order, so that two transactions never wait for each other. The default implementation reads one row
+    /// after another; a store on a server overrides it with one request.
+    ///
+    /// # Errors
+    /// A [`Fault`] if the store fails.
+    fn rows_of(&mut self, nodes: &[u64]) -> Result<Vec<Option<Row>>, Fault> {
+        nodes.iter().map(|node| self.row(*node)).collect()
+    }
+
     /// Returns the candidate row with the lowest fence. If several candidates have this fence, returns the row with the
     /// lowest node. May skip a row that another transaction is about to change.
     ///

@@ -137,16 +137,22 @@ impl EtcdStore {
                 keys::range(&key, None)
             }
         });
-        self.read_ranges(ranges)
+        let (mut read, header) = self.read_ranges(ranges.into_iter())?;
+        let other = read.pop().unwrap_or_default();
+        Ok(([read.pop().unwrap_or_default(), other], header))
     }
 
-    /// Sends two range requests in one transaction, so that both read the same revision. Returns both results, and the
-    /// header of the response.
-    pub(super) fn read_ranges(&mut self, ranges: [Value; 2]) -> Result<([Value; 2], Value), Fault> {
-        let requests = ranges.map(|request| json!({ "request_range": request }));
+    /// Sends range requests in one transaction, so that all of them read the same revision. Returns the results in the
+    /// same order, and the header of the response.
+    pub(super) fn read_ranges(
+        &mut self,
+        ranges: impl Iterator<Item = Value>,
+    ) -> Result<(Vec<Value>, Value), Fault> {
+        let requests: Vec<_> = ranges.map(|range| json!({ "request_range": range })).collect();
         let Answer { mut body, .. } = self.txn(&[], &requests)?;
-        let pair = [0, 1].map(|at| body["responses"][at]["response_range"].take());
-        Ok((pair, body["header"].take()))
+        let result = |at: usize| body["responses"][at]["response_range"].take();
+        let read = (0..requests.len()).map(result).collect();
+        Ok((read, body["header"].take()))
     }
 
     /// Returns the node in each key that begins with `prefix`.

@@ -72,9 +72,12 @@ impl EtcdStore {
         for request in [&mut last, &mut next] {
             request["limit"] = json!(1);
         }
-        let ([found, next], _) = self.read_ranges([last, next])?;
-        let value = |range: &Value| entries(range).first().map(value_of).transpose();
-        Ok((value(&found)?, value(&next)?))
+        let (read, _) = self.read_ranges([last, next].into_iter())?;
+        let value = |index: usize| {
+            let first = read.get(index).and_then(|range| entries(range).first());
+            first.map(value_of).transpose()
+        };
+        Ok((value(0)?, value(1)?))
     }
 
     /// Returns the first keys in a range and their values, up to `limit` keys.
@@ -166,15 +169,26 @@ impl VersionedStore for EtcdStore {
         Ok(is_complete)
     }
 
-    fn row(&mut self, namespace: &str, node: u64) -> Result<Option<(String, u64)>, Fault> {
-        let key = keys::row(namespace, Some(node));
-        let ([row, used], _) = self.read_pair(key, keys::used(namespace, Some(node)))?;
-        let found = entries(&row).first().map(read_row).transpose()?;
-        if found.is_none() && !entries(&used).is_empty() && !self.found_deletion {
-            self.found_deletion = true;
-            return Err(Fault::Conflict);
+    fn rows_of(
+        &mut self,
+        namespace: &str,
+        nodes: &[u64],
+    ) -> Result<Vec<Option<(String, u64)>>, Fault> {
+        let keys =
+            |node: &u64| [keys::row(namespace, Some(*node)), keys::used(namespace, Some(*node))];
+        let ranges = nodes.iter().flat_map(keys).map(|key| keys::range(&key, None));
+        let (read, _) = self.read_ranges(ranges)?;
+        let mut rows = Vec::with_capacity(nodes.len());
+        for pair in read.chunks(2) {
+            let [row, used] = pair else { continue };
+            let row = entries(row).first().map(read_row).transpose()?;
+            if row.is_none() && !entries(used).is_empty() && !self.found_deletion {
+                self.found_deletion = true;
+                return Err(Fault::Conflict);
+            }
+            rows.push(row.map(|found| (found.text, found.version)));
         }
-        Ok(found.map(|found| (found.text, found.version)))
+        Ok(rows)
     }
 
     fn coldest(

@@ -199,18 +199,28 @@ impl<S: VersionedStore> Ledger for Transaction<'_, S> {
     }
 
     fn row(&mut self, node: u64) -> Result<Option<Row>, Fault> {
-        if let Some(written) = self.rows.get(&node) {
-            return Ok(Some(written.clone()));
+        Ok(self.rows_of(&[node])?.pop().flatten())
+    }
+
+    fn rows_of(&mut self, nodes: &[u64]) -> Result<Vec<Option<Row>>, Fault> {
+        let is_unknown =
+            |node: &u64| !self.rows.contains_key(node) && !self.read_rows.contains_key(node);
+        let unknown: Vec<u64> = nodes.iter().copied().filter(is_unknown).collect();
+        if !unknown.is_empty() {
+            self.head()?;
+            for (node, read) in unknown.iter().zip(self.store.rows_of(self.name, &unknown)?) {
+                let row = match read {
+                    Some((text, version)) => Some((row_of(self.name, *node, &text)?, version)),
+                    None => None,
+                };
+                self.read_rows.insert(*node, row);
+            }
         }
-        if let Some(read) = self.read_rows.get(&node) {
-            return Ok(read.as_ref().map(|(row, _)| row.clone()));
-        }
-        self.head()?;
-        if let Some((text, version)) = self.store.row(self.name, node)? {
-            return self.remember(ReadRow { node, text, version });
-        }
-        self.read_rows.insert(node, None);
-        Ok(None)
+        let known = |node: &u64| {
+            let read = || self.read_rows.get(node)?.as_ref().map(|(row, _)| row);
+            self.rows.get(node).or_else(read).cloned()
+        };
+        Ok(nodes.iter().map(known).collect())
     }
 
     fn coldest(&mut self, candidates: &Candidates<'_>) -> Result<Option<Row>, Fault> {

@@ -92,10 +92,14 @@ pub(crate) trait VersionedStore {
         Ok(self.mismatched_nodes(namespace)?.is_empty())
     }
 
-    /// Reads a node's row. Fails with [`Fault::Conflict`] if the row was deleted but [`head`](Self::head) did not
-    /// report a deletion. The next call to `head` then reports the deletion.
-    fn row(&mut self, namespace: &str, node: u64)
-    -> Result<Option<(String, Self::Version)>, Fault>;
+    /// Reads the rows of up to [`MOST_RENEWED`](flakeid_protocol::operations::MOST_RENEWED) nodes with one request, and
+    /// returns them in the order of `nodes`. Fails with [`Fault::Conflict`] if a row was deleted but
+    /// [`head`](Self::head) did not report a deletion. The next call to `head` then reports the deletion.
+    fn rows_of(
+        &mut self,
+        namespace: &str,
+        nodes: &[u64],
+    ) -> Result<Vec<Option<(String, Self::Version)>>, Fault>;
 
     /// Returns at least `enough` rows that may be candidates, or all such rows if there are fewer. The returned rows
     /// include the coldest candidate, unless the store searches only the least recently written rows.

@@ -128,11 +128,18 @@ impl VersionedStore for RedisStore {
         Ok(self.run.clone())
     }
 
-    fn row(&mut self, namespace: &str, node: u64) -> Result<Option<(String, String)>, Fault> {
-        let mut get = redis::cmd("HGET");
-        get.arg(Keys::new(namespace).rows).arg(pad(node));
-        let text: Option<String> = self.run_command(&get)?;
-        Ok(text.map(|text| (text.clone(), text)))
+    fn rows_of(
+        &mut self,
+        namespace: &str,
+        nodes: &[u64],
+    ) -> Result<Vec<Option<(String, String)>>, Fault> {
+        let mut get = redis::cmd("HMGET");
+        get.arg(Keys::new(namespace).rows);
+        for node in nodes {
+            get.arg(pad(*node));
+        }
+        let texts: Vec<Option<String>> = self.run_command(&get)?;
+        Ok(texts.into_iter().map(|text| text.map(|text| (text.clone(), text))).collect())
     }
 
     fn coldest(

@@ -256,12 +256,33 @@ impl<T: SqlTransaction> Ledger for SqlLedger<'_, T> {
     }
 
     fn row(&mut self, node: u64) -> Result<Option<Row>, Fault> {
-        let lock = T::DIALECT.lock;
+        Ok(self.rows_of(&[node])?.pop().flatten())
+    }
+
+    fn rows_of(&mut self, nodes: &[u64]) -> Result<Vec<Option<Row>>, Fault> {
+        if nodes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let Dialect { lock, by_node, .. } = T::DIALECT;
+        let mut values = vec![self.namespace.into()];
+        for node in nodes {
+            values.push(to_bigint("node", *node)?);
+        }
+        let parameters: Vec<_> = (2..=values.len()).map(|number| format!("?{number}")).collect();
+        // The order of the nodes is also the order in which the server locks the rows.
         let sql = format!(
-            "SELECT {ROW_COLUMNS} FROM flakeid_node WHERE namespace = ?1 AND node = ?2 {lock}"
+            "SELECT {ROW_COLUMNS} FROM flakeid_node {by_node}
+             WHERE namespace = ?1 AND node IN ({}) ORDER BY node {lock}",
+            parameters.join(", ")
         );
-        let values = [self.namespace.into(), to_bigint("node", node)?];
-        self.first_row(&sql, &values)
+        let found = self.query(&sql, &values)?.into_iter();
+        let found = found.map(|cells| Cells::read_row(self.namespace, cells));
+        let mut found: Vec<Row> = found.collect::<Result<_, _>>()?;
+        let mut row = |node: &u64| {
+            let place = found.iter().position(|row| row.node == *node)?;
+            Some(found.swap_remove(place))
+        };
+        Ok(nodes.iter().map(&mut row).collect())
     }
 
     fn coldest(&mut self, candidates: &Candidates<'_>) -> Result<Option<Row>, Fault> {
