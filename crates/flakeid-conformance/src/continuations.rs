@@ -4,8 +4,8 @@
 
 use flakeid_core::Layout;
 
-use super::StoreUnderTest;
 use super::fixture::{Fixture, fresh_name, now, renewal};
+use super::{StoreUnderTest, batches};
 use flakeid_protocol::operations::{self, Repair};
 use flakeid_protocol::store::Continuity;
 use flakeid_protocol::{Acquire, Bounds, Grant, Namespace, Refusal, Renew};
@@ -46,6 +46,34 @@ pub fn holder_continues_its_lease_after_a_restore(under_test: &dyn StoreUnderTes
         assert!((30_000..=60_000).contains(&retry_after_ms), "{retry_after_ms}");
     }
     fixture.check_confirmed();
+}
+
+/// Checks that the first request after a restore can be a batch. Holders continue their leases, also from a fence that
+/// the store lost, and a holder whose grant was lost is refused.
+pub fn batch_continues_leases_after_a_restore(under_test: &dyn StoreUnderTest) {
+    let fixture = fixture(under_test, "batch-restore");
+    let mut client = fixture.client();
+    let minutes = Acquire { ttl_ms: 600_000, ..fixture.request() };
+    let held = [client.grant(&minutes), client.grant(&minutes)];
+    let copy = under_test.backup();
+    let later = client.extend(&held[0], fixture.tick() + 1_400);
+    let lost = client.grant(&minutes);
+    under_test.restore(copy);
+    fixture.log().record_restoration();
+
+    let mut client = fixture.client();
+    let requests = [lost, later, held[1]].map(|grant| renewal(&grant, grant.fence));
+    let responses = batches::renew(&mut client, &batches::batch(&requests));
+    assert!(matches!(responses[0], Err(Refusal::Restored { .. })), "{responses:?}");
+    assert!(batches::fence(&responses[1]) >= later.fence);
+    assert!(batches::fence(&responses[2]) >= held[1].fence);
+    let listing = client.list();
+    for grant in held {
+        let row = listing.rows.iter().find(|row| row.node == grant.node).unwrap();
+        assert_eq!(row.incarnation, listing.namespace.incarnation);
+    }
+    assert!(listing.namespace.quiet_until > listing.now + 30_000, "{listing:?}");
+    fixture.log().check_disjoint();
 }
 
 /// Checks that a holder gets one last window if its renewal arrives too late to continue the lease. The last window

@@ -7,7 +7,7 @@ use flakeid_core::Layout;
 
 use super::StoreUnderTest;
 use super::log::Log;
-use flakeid_protocol::operations::{self, Listing, Repair};
+use flakeid_protocol::operations::{self, BlockRenewal, BlockRenewed, Listing, Repair};
 use flakeid_protocol::store::{Fault, Store};
 use flakeid_protocol::{
     Acquire, Bounds, Grant, Identity, Namespace, Owner, Refusal, Release, Renew, Renewed, Token,
@@ -194,6 +194,15 @@ impl Client<'_> {
             answer.unwrap_or_else(|refusal| panic!("{refusal:?} for {request:?}"));
         assert!(fence >= wanted.max(grant.fence), "renewed only to {fence}: {request:?}");
         Grant { token: request.next, fence, expires, ..*grant }
+    }
+
+    /// Records the confirmed renewals of a batch.
+    pub(super) fn record_renewals(&self, renewals: &[BlockRenewal], responses: &[BlockRenewed]) {
+        for (renewal, response) in renewals.iter().zip(responses) {
+            if let Ok((renewed, _)) = response {
+                self.fixture.log().record_renewal(&renewal.request, renewed);
+            }
+        }
     }
 
     /// Sends a renewal once.

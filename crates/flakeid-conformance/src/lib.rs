@@ -12,6 +12,7 @@
     reason = "these are tests: every function panics when the store fails"
 )]
 
+pub mod batches;
 pub mod clocks;
 pub mod continuations;
 pub mod crashes;
@@ -66,6 +67,11 @@ pub const TESTS: &[(&str, Test)] = tests![
     renewals::repeated_renewal_is_applied_once,
     renewals::late_renewal_does_not_affect_the_next_holder,
     renewals::renewals_never_lower_the_fence,
+    batches::largest_batch_renews_every_row,
+    batches::refused_renewal_does_not_affect_its_batch,
+    batches::repeated_batch_is_applied_once,
+    batches::batch_detects_a_loss_before_it_is_decided,
+    batches::batch_records_the_sub_grants_of_each_block,
     releases::unused_ticks_are_granted_again_after_a_release,
     releases::release_never_lowers_the_fence_below_the_start,
     releases::release_requires_the_current_token,
@@ -112,6 +118,7 @@ pub const TESTS: &[(&str, Test)] = tests![
     restorations::restored_store_grants_no_old_ticks,
     restorations::tokens_of_a_restored_copy_are_void,
     continuations::holder_continues_its_lease_after_a_restore,
+    continuations::batch_continues_leases_after_a_restore,
     continuations::ineligible_holders_do_not_continue_their_leases,
     continuations::late_holder_gets_a_last_window,
     continuations::nodes_are_granted_again_after_the_quiet_time,
