@@ -1,6 +1,7 @@
 //! A broker leases blocks of nodes from a store, and grants the nodes in its blocks one by one.
 //!
-//! A block is one row of the store, so a fleet of thousands of processes writes only as many rows as it has blocks. For
+//! A block is one row of the store, so a fleet of thousands of processes writes only as many rows as it has blocks. The
+//! broker renews its blocks together, so it sends about as many requests for many blocks as for a single block. For
 //! its holders, a broker works like a store that grants shorter windows. `flakeid_protocol::broker::Blocks`
 //! decides which grants to make, and a thread of the [`Broker`] leases and renews the blocks.
 //!

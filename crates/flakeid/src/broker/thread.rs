@@ -11,13 +11,14 @@ use flakeid_core::{Error, ErrorKind};
 
 use super::state::{Phase, Shared, State};
 use crate::log::BrokerLog;
-use flakeid_protocol::keeper::{GeneratorState, Input, Keeper, KeeperOptions, renewal_margin};
+use flakeid_protocol::keeper::{GeneratorState, Input, Keeper, KeeperOptions};
 use flakeid_protocol::store::{Fault, RETRY, Store};
-use flakeid_protocol::{Acquire, Handover, HeldNode, Identity, Owner, Refusal, Token};
+use flakeid_protocol::{Acquire, Handover, HeldNode, Identity, Owner, Refusal, Renew, Token};
 use flakeid_stores::{host_name, random};
 
 mod budget;
 mod driver;
+mod renewals;
 
 use budget::Budget;
 
@@ -39,6 +40,11 @@ pub(super) struct BlockKeeper {
     store: Option<Box<dyn Store>>,
     options: KeeperOptions,
     holders: Vec<BlockHolder>,
+    /// The renewals that the blocks' keepers have requested and that the thread has not sent yet.
+    requested: Vec<RequestedRenewal>,
+    /// A random factor from 0.8 to 1.2 that prevents brokers from renewing their blocks at the same time. The factor
+    /// changes with every successful renewal. All blocks of a broker share it, so that they are renewed together.
+    jitter: f64,
     begun: Instant,
     /// The number of consecutive failures.
     failures: u32,
@@ -51,12 +57,19 @@ pub(super) struct BlockKeeper {
 struct BlockHolder {
     keeper: Keeper,
     block: Option<u64>,
-    /// A random factor from 0.8 to 1.2 that prevents all blocks from being renewed at the same time.
-    jitter: f64,
     /// The time at which the latest successful request was sent.
     confirmed: Instant,
     /// The grants to hand over to the store's history when the block is released.
     last: Handover,
+}
+
+/// A renewal that the keeper of a block has requested.
+struct RequestedRenewal {
+    /// The index of the block's holder.
+    index: usize,
+    request: Renew,
+    /// The time at which the clock was read for the request.
+    read: Instant,
 }
 
 impl BlockKeeper {
@@ -68,9 +81,21 @@ impl BlockKeeper {
     ) -> Result<(), Error> {
         let options = shared.of_keeper();
         let (store, holders, begun) = (Some(store), Vec::new(), Instant::now());
-        let (budget, log) = (Budget::new(), BrokerLog::default());
-        let keeper =
-            Self { shared, open, store, options, holders, begun, failures: 0, budget, log };
+        let (requested, jitter) = (Vec::new(), random::jitter());
+        let (failures, budget, log) = (0, Budget::new(), BrokerLog::default());
+        let keeper = Self {
+            shared,
+            open,
+            store,
+            options,
+            holders,
+            requested,
+            jitter,
+            begun,
+            failures,
+            budget,
+            log,
+        };
         let started = spawn_background("flakeid-broker", move || keeper.run());
         started.map(drop).map_err(|error| {
             let text = format!("the broker's thread for {place} cannot be started: {error}");
@@ -152,32 +177,13 @@ impl BlockKeeper {
         let often = Duration::from_millis(self.shared.options.ttl_ms / 4);
         let holds = self.holders.iter().filter_map(|of| {
             let left = self.half_ttl().saturating_sub(of.confirmed.elapsed());
-            Some((of.hold()?, of.margin(), left.max(Duration::from_millis(1))))
+            Some((of.hold()?, self.margin(of), left.max(Duration::from_millis(1))))
         });
         let due = holds.map(|(hold, margin, left)| {
             let at = layout.unix_ms_at(hold.grant.fence.saturating_sub(margin));
             Duration::from_millis(at.saturating_sub(now).max(1).cast_unsigned()).min(left)
         });
         due.min().unwrap_or(often).min(often)
-    }
-
-    fn renew_due(&mut self) -> Result<(), Fault> {
-        let mut outcome = Ok(());
-        for index in 0..self.holders.len() {
-            let of = &self.holders[index];
-            // A renewal is also due after half of the TTL. If a fence is far ahead of the clock, for example after a
-            // restore, the row would otherwise expire in the store before a renewal is due.
-            let is_late = of.confirmed.elapsed() >= self.half_ttl();
-            let margin = if is_late { u64::MAX } else { of.margin() };
-            // Generating a token costs a system call, so a token is generated only if a renewal is due. A thousand
-            // blocks require hundreds of renewals and checks per second. A token for every block at each check would
-            // cost hundreds of thousands of system calls per second.
-            if of.keeper.is_due(&self.options, &self.reading(Duration::ZERO), margin, 0) {
-                outcome = outcome.and(self.wake(index, margin));
-            }
-        }
-        self.holders.retain(|of| of.hold().is_some_and(|hold| !hold.fenced_off));
-        outcome
     }
 
     fn half_ttl(&self) -> Duration {
@@ -190,9 +196,8 @@ impl BlockKeeper {
         let waiting = self.shared.state()?.waiting;
         for _ in 0..waiting.div_ceil(size).min(MOST_AT_ONCE) {
             let keeper = Keeper::new(&self.options, GeneratorState::Ended { used_until: 0 });
-            let (jitter, confirmed) = (random::jitter(), Instant::now());
-            let last = Handover::default();
-            self.holders.push(BlockHolder { keeper, block: None, jitter, confirmed, last });
+            let (confirmed, last) = (Instant::now(), Handover::default());
+            self.holders.push(BlockHolder { keeper, block: None, confirmed, last });
             let outcome = self.wake(self.holders.len() - 1, u64::MAX);
             self.holders.retain(|of| of.hold().is_some());
             outcome?;
@@ -249,11 +254,6 @@ impl BlockKeeper {
 }
 
 impl BlockHolder {
-    /// Returns the number of remaining ticks below which a renewal is due.
-    fn margin(&self) -> u64 {
-        renewal_margin(self.keeper.window, self.jitter)
-    }
-
     fn hold(&self) -> Option<&HeldNode> {
         self.keeper.holders.first()?.hold.as_ref()
     }

@@ -3,6 +3,7 @@
 
 mod again;
 mod ahead;
+mod batches;
 mod lost;
 #[path = "../../../flakeid-protocol/tests/blocks/requests.rs"]
 #[allow(dead_code, reason = "the tests of blocks need all of it")]

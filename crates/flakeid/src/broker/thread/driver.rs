@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use flakeid_core::Error;
 
-use super::{BlockHolder, BlockKeeper};
+use super::{BlockHolder, BlockKeeper, RequestedRenewal};
 use flakeid_protocol::keeper::{Begin, Demand, Driver, Input, Output, Reading, Reply, Report};
 use flakeid_protocol::store::{Fault, Store};
-use flakeid_protocol::{Acquire, Grant, Handover, Refusal, Release, Renew, Renewed, operations};
+use flakeid_protocol::{Acquire, Grant, Handover, Refusal, Release, operations};
 
 struct BlockDriver<'a> {
     thread: &'a mut BlockKeeper,
@@ -32,7 +32,7 @@ impl BlockKeeper {
         driver.outcome
     }
 
-    fn ask<T>(
+    pub(super) fn ask<T>(
         &mut self,
         operation: impl FnOnce(&mut dyn Store, &str) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
@@ -134,8 +134,11 @@ impl Driver for BlockDriver<'_> {
             Demand::Acquire { request, .. } => {
                 Reply::Acquire { token: request.token, result: self.acquire(&request, read) }
             }
-            Demand::Renew(renew) => {
-                Reply::Renew { next: renew.next, result: self.renew(&renew, read) }
+            // The thread sends the renewals of all blocks together, and passes the replies to the keepers.
+            Demand::Renew(request) => {
+                let index = self.index;
+                self.thread.requested.push(RequestedRenewal { index, request, read });
+                return None;
             }
             Demand::Release(release) => {
                 Reply::Release { node: release.node, result: self.release(&release) }
@@ -174,34 +177,5 @@ impl BlockDriver<'_> {
     fn release(&mut self, release: &Release) -> Result<(), Fault> {
         let last = std::mem::take(&mut self.block().last);
         self.thread.ask(|store, name| operations::release_block(store, name, release, &last))
-    }
-
-    fn renew(&mut self, renew: &Renew, read: Instant) -> Result<Renewed, Fault> {
-        let block = self.block().block;
-        let thread = &mut *self.thread;
-        let (sent, most) = (thread.shared.clock.unix_ms(), thread.budget.left(Instant::now()));
-        let handover = {
-            let mut state = thread.shared.state()?;
-            let handover = block.map(|block| state.blocks.hand_over(block, sent, most));
-            handover.unwrap_or_default()
-        };
-        thread.budget.spend(handover.sub_grants.len());
-        let (answer, history_until) = thread
-            .ask(|store, name| operations::renew_block(store, name, renew, read, &handover))?;
-        let heard = thread.shared.clock.unix_ms();
-        thread.holders[self.index].confirmed = read;
-        // The row was written at some time between the two readings of this host's clock. `renewed` is the same time
-        // according to the store's clock.
-        let skew_ms = match answer.renewed {
-            renewed if renewed < sent => sent.saturating_sub(renewed),
-            renewed => heard.saturating_sub(renewed).min(0),
-        };
-        thread.shared.update(|state| {
-            state.skew_ms = skew_ms;
-            if let Some(block) = block {
-                state.blocks.confirm_history(block, history_until);
-            }
-        })?;
-        Ok(answer)
     }
 }
