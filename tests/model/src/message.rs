@@ -30,6 +30,18 @@ impl Message {
         }
     }
 
+    /// Returns the response to the renewal with the token `next`.
+    pub fn renewed(next: Token, renewed: Result<Renewed, Refusal>) -> Self {
+        match renewed {
+            Ok(renewed) => Self::Renewed { next, fence: renewed.fence },
+            Err(refusal) => Self::NotRenewed {
+                next,
+                fenced_off: refusal == Refusal::FencedOff,
+                restored: matches!(refusal, Refusal::Restored { .. }),
+            },
+        }
+    }
+
     pub fn is_request(&self) -> bool {
         matches!(self, Self::Acquire { .. } | Self::Renew(_) | Self::Release(..))
     }

@@ -73,6 +73,8 @@ pub enum Event {
     OwnBlockAgain,
     /// A broker releases a block in which a member may still issue IDs.
     ReleasedInUse,
+    /// The store confirms some renewals of a batch and refuses the others.
+    PartlyRefused,
     /// A window ends with the window of its block, although the request was for a longer one.
     CutShort,
     /// A member is fenced off.
@@ -316,4 +318,6 @@ pub enum Mutant {
     AnyToken,
     /// A block's fence is used when its renewal is sent, not when it is confirmed.
     BeforeConfirmed,
+    /// All renewals of a batch count as confirmed if one of them is.
+    OneResponseForAll,
 }

@@ -3,14 +3,16 @@
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use flakeid_core::Layout;
+use flakeid_protocol::operations::BlockRenewal;
 use flakeid_protocol::store::{
     Candidates, Continuity, Fault, Ledger, RecordsAround, Store, SubGrantsAround,
 };
 use flakeid_protocol::{
-    Acquire, Bounds, Grant, MemorySpace, Namespace, Record, Refusal, Row, State, SubGrant, Token,
-    operations,
+    Acquire, Bounds, Grant, Handover, MemorySpace, Namespace, Record, Refusal, Renew, Renewed, Row,
+    State, SubGrant, Token, operations,
 };
 
 use crate::message::Message;
@@ -210,21 +212,41 @@ impl ModelStore {
                 }))
             }
             Message::Renew(renew) => {
-                let next = renew.next;
-                Some(match refusal_of(operations::renew(self, NAMESPACE, &renew)) {
-                    Ok(response) => Message::Renewed { next, fence: response.fence },
-                    Err(refusal) => Message::NotRenewed {
-                        next,
-                        fenced_off: refusal == Refusal::FencedOff,
-                        restored: matches!(refusal, Refusal::Restored { .. }),
-                    },
-                })
+                let renewed = refusal_of(operations::renew(self, NAMESPACE, &renew));
+                Some(Message::renewed(renew.next, renewed))
             }
             Message::Release(release, _) => {
                 operations::release(self, NAMESPACE, &release).expect("a release is never refused");
                 None
             }
             _ => unreachable!("{request:?}"),
+        }
+    }
+
+    /// Processes renewals in one transaction with the product's operation, and returns one response for each renewal.
+    pub fn renew_together(&mut self, renewals: &[Renew]) -> Vec<Message> {
+        // An instant in the future makes the waiting time of every request 0, so that the outcome does not depend on
+        // the real time.
+        let read = Instant::now() + Duration::from_secs(3_600);
+        let of_request = |request: &Renew| BlockRenewal {
+            request: *request,
+            read,
+            handover: Handover::default(),
+        };
+        let batch: Vec<_> = renewals.iter().map(of_request).collect();
+        match refusal_of(operations::renew_blocks(self, NAMESPACE, &batch)) {
+            Ok(responses) => {
+                assert_eq!(responses.len(), renewals.len(), "each renewal has its own response");
+                let each = renewals.iter().zip(responses);
+                let message = |(renew, renewed): (&Renew, Result<(Renewed, u64), Refusal>)| {
+                    Message::renewed(renew.next, renewed.map(|(renewed, _)| renewed))
+                };
+                each.map(message).collect()
+            }
+            Err(refusal) => {
+                let message = |renew: &Renew| Message::renewed(renew.next, Err(refusal.clone()));
+                renewals.iter().map(message).collect()
+            }
         }
     }
 

@@ -8,6 +8,7 @@ use flakeid_protocol::keeper::{Keeper, Reading};
 use flakeid_protocol::{Acquire, Holder, Release, Renew, Token};
 
 use crate::message::Message;
+use crate::scenario::Scenario;
 
 /// A broker in one process: the product's [`Blocks`], and a [`Keeper`] for each block.
 #[derive(Clone, Debug)]
@@ -29,6 +30,20 @@ pub struct Broker {
 impl Broker {
     pub fn holder(&self, slot: usize) -> &Holder {
         &self.keepers[slot].holders[0]
+    }
+
+    /// Returns the slots whose blocks are due for renewal when the clock of the broker's thread reads `clock`.
+    pub fn due_renewals(
+        &self,
+        scenario: &Scenario,
+        clock: i64,
+    ) -> impl Iterator<Item = usize> + use<'_> {
+        let (options, margin) = (scenario.options(0), scenario.window);
+        let is_due = move |keeper: &Keeper| {
+            let is_held = keeper.holders[0].hold.as_ref().is_some_and(|hold| !hold.fenced_off);
+            is_held && keeper.is_due(&options, &reading(clock), margin, 0)
+        };
+        (0..self.keepers.len()).filter(move |slot| is_due(&self.keepers[*slot]))
     }
 
     pub fn holders(&self) -> impl Iterator<Item = &Holder> {

@@ -85,6 +85,14 @@ impl World {
                 }
             }
         }
+        let clocks = scenario.readings.iter().map(|reading| reading.at(self.time));
+        for clock in clocks.filter(|_| !scenario.is_slow) {
+            if known.due_renewals(scenario, clock).count() > 1 {
+                let action =
+                    |outcome: &Outcome| Action::RenewTogether { broker, clock, outcome: *outcome };
+                actions.extend(outcomes.iter().map(action));
+            }
+        }
         for (message, (_, sent)) in known.messages.iter().enumerate() {
             actions.push(Action::LoseMessage { broker, message });
             if !sent.is_request() {

@@ -23,6 +23,9 @@ impl World {
                 self.step(scenario, broker, slot, clock, input);
                 self.settle(scenario, broker, slot, block, outcome);
             }
+            Action::RenewTogether { broker, clock, outcome } => {
+                self.renew_together(scenario, broker, clock, outcome);
+            }
             Action::ReleaseBlock { broker, slot, outcome } => {
                 self.step(scenario, broker, slot, self.time, Input::Close);
                 self.settle(scenario, broker, slot, 0, outcome);
@@ -67,6 +70,59 @@ impl World {
         }
     }
 
+    /// Renews all blocks that are due in one transaction. The batch arrives as a whole or not at all, and so do the
+    /// responses.
+    fn renew_together(&mut self, scenario: &Scenario, broker: usize, clock: i64, outcome: Outcome) {
+        let slots: Vec<usize> = self.brokers[broker].due_renewals(scenario, clock).collect();
+        for slot in slots {
+            let (fresh, margin, reserve) = (self.fresh(), scenario.window, 0);
+            self.step(
+                scenario,
+                broker,
+                slot,
+                clock,
+                Input::Wake { member: 0, margin, reserve, fresh },
+            );
+        }
+        let sent = std::mem::take(&mut self.broker(broker).messages);
+        let renewal = |message: &Message| match message {
+            Message::Renew(renew) => *renew,
+            message => unreachable!("{message:?}"),
+        };
+        let renewals: Vec<_> = sent.iter().map(|(_, message)| renewal(message)).collect();
+        let mut responses = Vec::new();
+        if outcome != Outcome::RequestLost {
+            let mut store = self.store(scenario);
+            responses = store.renew_together(&renewals);
+            self.contents = store.contents;
+        }
+        if outcome != Outcome::Responded {
+            for (slot, _) in sent {
+                self.time_out(scenario, broker, slot);
+            }
+            return;
+        }
+        let is_confirmed = |response: &Message| matches!(response, Message::Renewed { .. });
+        let confirmed = responses.iter().filter(|response| is_confirmed(response)).count();
+        if (1..responses.len()).contains(&confirmed) {
+            scenario.note(Event::PartlyRefused);
+        }
+        for (((slot, _), renewal), response) in sent.iter().zip(&renewals).zip(&responses) {
+            if scenario.mutant == Mutant::OneResponseForAll
+                && confirmed > 0
+                && !is_confirmed(response)
+            {
+                // The store has not confirmed this renewal, whatever the broker assumes.
+                let really_confirmed = self.brokers[broker].confirmed.clone();
+                let assumed = Message::Renewed { next: renewal.next, fence: renewal.wanted };
+                self.receive(scenario, broker, *slot, assumed);
+                self.broker(broker).confirmed = really_confirmed;
+            } else {
+                self.receive(scenario, broker, *slot, *response);
+            }
+        }
+    }
+
     fn time_out(&mut self, scenario: &Scenario, broker: usize, slot: usize) {
         let is_success = scenario.mutant == Mutant::TimeoutIsSuccess;
         let Some(reply) = timed_out(self.brokers[broker].holder(slot), is_success) else { return };
@@ -105,16 +161,7 @@ impl World {
 
     /// Carries out a request at the store with the product's operations, and returns the response.
     fn at_store(&mut self, scenario: &Scenario, request: Message, block: u64) -> Option<Message> {
-        let mut store = ModelStore {
-            contents: self.contents.clone(),
-            run: self.run,
-            now: self.time,
-            falsification: match scenario.mutant {
-                Mutant::RestoreUndetected => Falsification::Continuous,
-                _ => Falsification::None,
-            },
-            ages: scenario.ages,
-        };
+        let mut store = self.store(scenario);
         let acquire = Acquire { from: block, to: block, ..scenario.options(0).acquire };
         let response = store.respond(request, acquire);
         match (request, response) {
@@ -130,6 +177,21 @@ impl World {
         }
         self.contents = store.contents;
         response
+    }
+}
+
+impl World {
+    fn store(&self, scenario: &Scenario) -> ModelStore {
+        ModelStore {
+            contents: self.contents.clone(),
+            run: self.run,
+            now: self.time,
+            falsification: match scenario.mutant {
+                Mutant::RestoreUndetected => Falsification::Continuous,
+                _ => Falsification::None,
+            },
+            ages: scenario.ages,
+        }
     }
 }
 

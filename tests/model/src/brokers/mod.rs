@@ -70,6 +70,14 @@ pub fn scenarios() -> Vec<Scenario> {
             ..plain("a broker leases its own block again")
         },
         Scenario {
+            steps: Some(7),
+            slots: 2,
+            rows: 2,
+            times: vec![0, 1],
+            happens: vec![Event::TakenOver, Event::PartlyRefused],
+            ..plain("a broker renews two blocks in one transaction")
+        },
+        Scenario {
             steps: Some(10),
             forks: true,
             crashes: true,

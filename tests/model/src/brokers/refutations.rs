@@ -10,6 +10,7 @@ pub fn all() -> Vec<Refutation> {
     let forks = || Scenario { forks: true, accidents: 1, times: vec![0, 1], ..plain() };
     let kills = || Scenario { crashes: true, accidents: 1, ..plain() };
     let restores = || Scenario { restores: 1, ttl: 4, times: vec![0, 9], ..plain() };
+    let batches = || Scenario { slots: 2, rows: 2, times: vec![0, 2], ..plain() };
     vec![
         (Mutant::ForkResponds, forks(), I15, true),
         (Mutant::KeepsRows, Scenario { ahead: 6, ..plain() }, I12, true),
@@ -22,6 +23,7 @@ pub fn all() -> Vec<Refutation> {
         (Mutant::AnyToken, kills(), I1, true),
         (Mutant::BeforeConfirmed, plain(), I11, true),
         (Mutant::TimeoutIsSuccess, plain(), I11, true),
+        (Mutant::OneResponseForAll, batches(), I11, true),
         (Mutant::RestoreUndetected, restores(), I1, true),
     ]
 }

@@ -48,6 +48,8 @@ pub enum Action {
     Tick { time: i64 },
     // A broker's thread sends the request that is due. A keeper without a block requests `block`.
     Wake { broker: usize, slot: usize, block: u64, clock: i64, outcome: Outcome },
+    // A broker's thread renews all blocks whose renewals are due, in one transaction.
+    RenewTogether { broker: usize, clock: i64, outcome: Outcome },
     Deliver { broker: usize, message: usize, block: u64 },
     Receive { broker: usize, message: usize },
     LoseMessage { broker: usize, message: usize },
@@ -109,6 +111,7 @@ impl search::World for World {
                 }
             }
             Action::Wake { .. }
+            | Action::RenewTogether { .. }
             | Action::Deliver { .. }
             | Action::Receive { .. }
             | Action::LoseMessage { .. }
