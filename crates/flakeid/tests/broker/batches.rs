@@ -29,7 +29,7 @@ impl Store for LossyStore {
     ) -> Result<(), Fault> {
         self.store.transact(namespace, work)?;
         let number = self.transactions.fetch_add(1, Ordering::SeqCst);
-        if self.loses_responses.load(Ordering::SeqCst) && number % 2 == 0 {
+        if self.loses_responses.load(Ordering::SeqCst) && number.is_multiple_of(2) {
             return Err(Fault::Unavailable("the response was lost".into()));
         }
         Ok(())
