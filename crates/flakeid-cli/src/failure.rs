@@ -9,6 +9,7 @@ use crate::terminal;
 /// The flags of options whose names in the library differ.
 const FLAGS: &[(&str, &str)] = &[
     ("window_ms", "--window"),
+    ("block_window_ms", "--block-window"),
     ("ttl_ms", "--ttl"),
     ("lifetime_ms", "--lifetime"),
     ("max_window_ms", "--max-window"),

@@ -223,7 +223,8 @@ fn fleet_plan_prints_a_table_with_a_legend() {
     let last = at("2,500  ");
     assert_eq!(words(lines[last]), ["2,500", "2,542", "12", "2,500,000", "750", "1,250"]);
     assert!(lines[last + 1].starts_with("  stores: "), "{}", lines[last + 1]);
-    assert_eq!(lines[last + 2], "  presets: sonyflake");
+    assert_eq!(lines[last + 2], "  documents: none", "the processes write too often");
+    assert_eq!(lines[last + 3], "  presets: sonyflake");
     assert!(lines.iter().any(|line| line.contains("IDs/s in total")), "{}", run.text());
     assert!(run.text().contains("each process renews its lease every 3.3 s on average"));
 }
@@ -265,8 +266,33 @@ fn brokers_reduce_the_load_on_the_store() {
     let text = fleet(&["--processes", "100000", "--brokers", "3"]).quiet();
     assert!(text.text().contains("  each broker: 25,000 renewals/s, 132 blocks of 256 nodes\n"));
     assert!(text.text().contains("each broker renews each block every 3.3 s"));
+    // A transaction renews at most 48 blocks, so each broker needs three transactions.
+    let transactions = size["transactions_per_second"].as_f64().unwrap();
+    assert!((transactions - 3.0 * 3.0 * 0.3).abs() < 1e-6, "{size}");
     let refused = fleet(&["--processes", "5", "--brokers", "0"]);
     assert!(refused.stderr.contains("brokers 0 is out of range"), "{}", refused.stderr);
+}
+
+#[test]
+fn plan_shows_requests_to_document_stores_and_their_price() {
+    let args = ["--processes", "1000", "--brokers", "2"];
+    let text = fleet(&args).quiet().text().to_owned();
+    let documents =
+        "  documents: kubernetes 72/min, s3 72/min ($8.40), dynamodb 108/min ($22.55)\n";
+    assert!(text.contains(documents), "{text}");
+    let longer = [&args[..], &["--block-window", "30s", "--json"]].concat();
+    let values = fleet(&longer).quiet().json();
+    let size = values.last().unwrap();
+    assert!((size["transactions_per_second"].as_f64().unwrap() - 0.2).abs() < 1e-6, "{size}");
+    for store in size["documents"].as_array().unwrap() {
+        let requests = if store["store"] == "dynamodb" { 36.0 } else { 24.0 };
+        let found = store["requests_per_minute"].as_f64().unwrap();
+        assert!((found - requests).abs() < 1e-6, "{store}");
+        assert_eq!(store["suffices"], true, "{store}");
+        assert_eq!(store["usd_per_month"].is_null(), store["store"] == "kubernetes", "{store}");
+    }
+    let alone = fleet(&["--processes", "5", "--block-window", "30s"]);
+    assert_eq!(alone.code, Some(2), "{}", alone.stderr);
 }
 
 #[test]

@@ -10,8 +10,10 @@ use clap::Args;
 ///
 /// With --processes, the command plans for a fleet of processes that lease their nodes, and
 /// includes the nodes that dead processes still hold. For fleets of increasing size, the command
-/// also shows the load on the store, and which stores and presets are sufficient. If you specify
-/// --brokers, the processes lease nodes from brokers, which lease blocks of nodes from the store.
+/// also shows the load on the store, and which stores and presets are sufficient. For stores that
+/// keep a namespace as one document, the command shows the requests per minute and their price. If
+/// you specify --brokers, the processes lease nodes from brokers, which lease blocks of nodes from
+/// the store.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct PlanArgs {
@@ -43,6 +45,11 @@ pub(crate) struct PlanArgs {
     /// [default: 10s, or 4s with brokers]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with = "nodes")]
     pub(super) window: Option<String>,
+
+    /// Length of the window of a broker's block, which is the `max_window` of the namespace
+    /// [default: 10s]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, requires = "brokers")]
+    pub(super) block_window: Option<String>,
 
     /// Number of IDs that a node generates in its busiest second
     #[arg(long, value_name = "R", allow_hyphen_values = true)]

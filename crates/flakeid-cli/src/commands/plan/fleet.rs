@@ -47,7 +47,11 @@ impl Fleet {
         };
         let brokers = args.brokers.as_deref();
         let number = brokers.map(|text| number::parse("brokers", text, 1, Brokers::MOST));
-        let brokers = number.transpose()?.map(|number| Brokers { number });
+        let block_window = args.block_window.as_deref().unwrap_or("10s");
+        let block_window_ms =
+            length("--block-window", "block_window_ms", block_window, 2, MONTH_MS)?;
+        let of_number = |number| Brokers { number, window_ms: block_window_ms };
+        let brokers = number.transpose()?.map(of_number);
         let (window, ttl) = if brokers.is_some() { ("4s", "12s") } else { ("10s", "60s") };
         let window = args.window.as_deref().unwrap_or(window);
         let window_ms = length("--window", "window_ms", window, 2, MONTH_MS)?;
@@ -120,6 +124,17 @@ impl Fleet {
     pub(crate) fn renewals_per_second(&self) -> f64 {
         let of_blocks = |brokers: Brokers| brokers.renewals_per_second(self.used());
         self.brokers.map_or(self.renewals_of_processes(), of_blocks)
+    }
+
+    /// Returns the number of transactions per second in which the store's clients renew their rows.
+    pub(crate) fn transactions_per_second(&self) -> f64 {
+        let of_blocks = |brokers: Brokers| brokers.transactions_per_second(self.used());
+        self.brokers.map_or(self.renewals_of_processes(), of_blocks)
+    }
+
+    /// Returns the number of rows of the namespace.
+    pub(crate) fn rows(&self) -> u64 {
+        self.brokers.map_or(self.used(), |brokers| brokers.blocks(self.used()).0)
     }
 
     /// Returns the number of connections to the store.

@@ -3,8 +3,10 @@
 
 use anstyle::Style;
 use flakeid_core::Layout;
+use flakeid_protocol::operations::MOST_RENEWED;
 use serde::Serialize;
 
+use super::documents::DocumentLoad;
 use super::fleet::Fleet;
 use super::limit::Limit;
 use super::requirements::Requirements;
@@ -25,6 +27,8 @@ pub(super) struct Growth {
     each_broker: Option<EachBroker>,
     presets: Vec<&'static str>,
     stores: Vec<Load>,
+    transactions_per_second: f64,
+    documents: Vec<DocumentLoad>,
 }
 
 /// The load of each broker.
@@ -72,18 +76,26 @@ impl Growth {
             }),
             presets: presets.map(|(name, _)| *name).collect(),
             stores: Limit::each().iter().map(load).collect(),
+            transactions_per_second: fleet.transactions_per_second(),
+            documents: DocumentLoad::each(fleet.rows(), fleet.transactions_per_second() * 60.0),
         }
     }
 
-    /// Formats the list of sufficient stores and the list of sufficient presets, each on its own
-    /// line. If the fleet has brokers, a line with the load of each broker comes first.
+    /// Formats the list of sufficient stores, the list of sufficient document stores and the list
+    /// of sufficient presets, each on its own line. If the fleet has brokers, a line with the load of each broker comes first.
     fn sufficient(&self) -> String {
         let stores = self.stores.iter().filter(|store| store.suffices).map(|store| {
             let mark = if store.more_connections_than_default { "*" } else { "" };
             format!("{}{mark}", store.store)
         });
         let presets = self.presets.iter().map(ToString::to_string);
-        let sufficient = format!("stores: {}\n  presets: {}", list(stores), list(presets));
+        let documents = self.documents.iter().filter(|store| store.suffices);
+        let sufficient = format!(
+            "stores: {}\n  documents: {}\n  presets: {}",
+            list(stores),
+            list(documents.map(DocumentLoad::shown)),
+            list(presets)
+        );
         let Some(EachBroker { renewals_per_second, blocks, nodes_in_a_block }) = &self.each_broker
         else {
             return sufficient;
@@ -131,10 +143,14 @@ pub(super) fn legend(fleet: &Fleet) -> String {
         None => format!(
             "the load on the store: each process renews its lease every {renewal} on average"
         ),
-        Some(_) => format!(
-            "the load on the store: each broker renews each block every 3.3 s, and each
-            process renews at its broker every {renewal} on average"
-        ),
+        Some(brokers) => {
+            let block = duration::shown(brokers.renewal_ms() as u64);
+            format!(
+                "the load on the store: each broker renews each block every {block}, up to {MOST_RENEWED}
+            of them in one transaction, and each process renews at its broker
+            every {renewal} on average"
+            )
+        }
     };
     let spare = match fleet.brokers {
         None => "",
@@ -152,6 +168,8 @@ renewals/s  {load}
 restart/s   requests to the store after it restarts, until it grants again
 stores      for these, the renewals are at most half of the load that one server handled
             on a machine with two processors; sqlite serves the processes of one host
+documents   stores that keep a namespace as one document: requests, and their price in
+            30 days in US East (N. Virginia), without the history
 *           needs more connections than the default settings of the server allow
 presets     these have enough nodes and meet the other requirements"
     )

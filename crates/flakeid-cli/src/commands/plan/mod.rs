@@ -3,6 +3,7 @@
 
 mod args;
 mod brokers;
+mod documents;
 mod fleet;
 mod growth;
 mod limit;
