@@ -304,9 +304,9 @@ pub fn release(row: Option<&Row>, request: &Release) -> Option<Row> {
 /// valid.
 #[must_use]
 pub fn restored(namespace: &Namespace, incarnation: String, store_now: i64) -> Namespace {
-    // The allowed skew counts twice, because the clock that limited earlier fences may have been ahead of the clients,
-    // and the current clock may be behind.
-    let skews = namespace.bounds.max_skew_ms.saturating_mul(2);
+    // The allowed skew counts three times, because the clock of the earlier run may have been ahead of the true time, its
+    // clients' clocks may have been ahead of that clock, and the current clock may be behind the true time.
+    let skews = namespace.bounds.max_skew_ms.saturating_mul(3);
     let floor = namespace.floor.max(highest_fence(namespace, later(store_now, skews)));
     let quiet_until = namespace.quiet_until.max(later(store_now, namespace.bounds.quiet_ms));
     Namespace { floor, quiet_until, incarnation, ..namespace.clone() }

@@ -140,7 +140,7 @@ fn init_accepts_the_flags_fresh_and_lost_for_embedded_stores() {
     assert_eq!(init(&["--namespace", "new", "--fresh"]).quiet().json()[0]["wait_ms"], 0);
     let created = init(&["--namespace", "old", "--lost", "1h,20s,5s"]).quiet().json()[0].clone();
     assert_eq!((&created["created"], &created["max_window_ms"]), (&json!(true), &json!(10_000)));
-    // The wait is the sum of the lost namespace's `max_window` and twice its `max_skew`.
+    // The wait is the sum of the lost namespace's `max_window` and three times its `max_skew`.
     let wait_ms = created["wait_ms"].as_u64().unwrap();
     assert!((3_590_000..=3_625_000).contains(&wait_ms), "{created}");
     let next = run(&["next", "--store", &url, "--namespace", "old"]);

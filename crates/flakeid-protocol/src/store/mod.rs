@@ -20,8 +20,8 @@
 //!   sufficient, because it leaves restored tokens valid within the same run.
 //! - **A server's virtual machine restored with its memory**: the server continues as the same run with older data.
 //!   Restore only the machine's disks, or proceed as for data restored into a running server.
-//! - **A store's clock that went backwards by more than `max_skew`** (1 s by default) before a restore or failover,
-//!   because the clock had been set ahead, or because the standby's clock is behind. The floor is computed from the
+//! - **A store's clock that went backwards by more than twice `max_skew`** (2 s by default) before a restore or
+//!   failover, because the clock had been set ahead, or because the standby's clock is behind. The floor is computed from the
 //!   clock at that time. Wait for as long as the clock went back before clients return, or use `fast-forward --to`.
 
 mod fault;

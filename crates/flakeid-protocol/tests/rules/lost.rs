@@ -112,7 +112,7 @@ fn namespace_recreated_with_smaller_bounds_keeps_the_longer_wait() {
         held.fence,
     );
     assert!(made.floor >= held.fence);
-    // The expected wait is an hour plus twice `max_skew`. The range allows a few seconds more.
+    // The expected wait is an hour plus three times `max_skew`. The range allows a few seconds more.
     assert!((3_600..=3_611).contains(&waited_s), "{waited_s}");
 }
 

@@ -7,6 +7,7 @@
 mod extreme_inputs;
 mod history;
 mod lost;
+mod skews;
 
 use flakeid_core::{Error, ErrorKind, Layout};
 use flakeid_protocol::Refusal;

@@ -17,8 +17,8 @@
 //!
 //! # Older copies
 //!
-//! A copy that is put back counts as restored. No window starts until `max_window + max_ahead + 2 × max_skew` after
-//! the restore, which is 32 s with the default bounds. With these bounds, nothing is granted for 15 s. A copy is
+//! A copy that is put back counts as restored. No window starts until `max_window + max_ahead + 3 × max_skew` after
+//! the restore, which is 33 s with the default bounds. With these bounds, nothing is granted for 15 s. A copy is
 //! detected by the serial number, and by the file's inode and birth time, which a copy does not share with the
 //! original. **An older state of all files at once, including `-serial`, in the same inodes cannot be detected**: for
 //! example, if that state was copied over the existing files, or if the whole disk, volume or virtual machine was

@@ -112,7 +112,7 @@ fn new_primary_grants_no_windows_that_the_old_primary_granted() {
     assert!(matches!(&alone, Err(Fault::Unavailable(text)) if text.contains("0 of 1 replicas")));
 
     // After this wait, the clock is past any floor that the new primary could have recorded.
-    sleep(Duration::from_millis(4_000 + 100 + 2 * 1_000 + 100));
+    sleep(Duration::from_millis(4_000 + 100 + 3 * 1_000 + 100));
     let granted = acquire(&old).unwrap();
     other.follow(new.port());
     let refused = acquire(&new);

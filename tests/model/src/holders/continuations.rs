@@ -49,7 +49,7 @@ pub fn scenarios(processes: usize) -> Vec<Scenario> {
             ttl: 12,
             quiet: 5,
             ahead: 4,
-            times: vec![0, 5],
+            times: vec![0, 6],
             steps: Some(17),
             happens: vec![Event::HasLastWindow],
             ..any("last windows, several copies are restored")
@@ -66,7 +66,7 @@ pub fn scenarios(processes: usize) -> Vec<Scenario> {
             restores: 2,
             ttl: 12,
             quiet: 5,
-            times: vec![0, 5],
+            times: vec![0, 6],
             steps: Some(17),
             ..any("leases continue, several copies are restored")
         },
@@ -110,7 +110,7 @@ pub fn refutations() -> Vec<Refutation> {
     let mixed =
         || Scenario { identities: vec![Identity::Node(0), Identity::Any], ahead: 4, ..two() };
     let other_copies =
-        || Scenario { copies: 2, restores: 2, ttl: 12, quiet: 5, times: vec![0, 5], ..two() };
+        || Scenario { copies: 2, restores: 2, ttl: 12, quiet: 5, times: vec![0, 6], ..two() };
     vec![
         (Mutant::ContinuesExpired, two(), I14, true),
         (

@@ -163,7 +163,7 @@ pub fn scenarios(processes: usize) -> Vec<Scenario> {
         },
         Scenario {
             restores: 1,
-            times: vec![0, 5],
+            times: vec![0, 6],
             happens: vec![Event::GrantsAfterRestore, Event::IssuesAfterRestore],
             ..any("a restored store")
         },
@@ -171,7 +171,7 @@ pub fn scenarios(processes: usize) -> Vec<Scenario> {
             restores: 1,
             slow_clock: true,
             identities: vec![Identity::Node(0); processes],
-            times: vec![0, 4],
+            times: vec![0, 5],
             happens: vec![Event::GrantsAfterRestore, Event::IssuesAfterRestore],
             ..any("a restored store, the store's clock is slow")
         },

@@ -38,7 +38,7 @@ pub(super) fn adopt(args: &AdoptArgs) -> Outcome {
     let reach = bounds
         .max_window_ms
         .saturating_add(bounds.max_ahead_ms)
-        .saturating_add(bounds.max_skew_ms.saturating_mul(2));
+        .saturating_add(bounds.max_skew_ms.saturating_mul(3));
     args.confirm.ask(&format!(
         "this assigns {name} to this machine. All leases in it end ({holders} now), and no \
          window starts for {}, until every window that was ever granted is over. Do this only if \
