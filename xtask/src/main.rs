@@ -22,6 +22,7 @@ mod npm;
 mod options;
 mod platform;
 mod platforms;
+mod proof;
 mod publish;
 mod python;
 mod recipes;
@@ -244,6 +245,8 @@ enum Task {
     /// Run the tests of leases and SQL that apply to `MySQL`, with its own packages instead of
     /// `MariaDB`'s. Downloads the packages from Debian's unstable release, and installs nothing.
     Mysql,
+    /// Prove the lease rule with Z3, and compare the proof with the code on random states.
+    Proof(proof::Options),
     /// Run tests of the core and of leases in Miri, which stops at undefined behaviour.
     Miri,
     /// Start a private server of every kind of store, and stop them on Ctrl-C.
@@ -300,6 +303,7 @@ fn run(task: Task) -> Outcome {
         Task::Simulate { arguments } => simulation::run(&arguments),
         Task::Failover { arguments } => campaign::failover(&arguments),
         Task::Docs { only } => docs::check(&only),
+        Task::Proof(options) => proof::run(&options),
         Task::Miri => miri::run(),
         Task::Mysql => mysql::test(),
         Task::Stores => campaign::stores(),

@@ -4,7 +4,9 @@ use flakeid_steps::{Choice, Outcome, Step, Times, workspace};
 
 use crate::platform::Target;
 use crate::python::{self, Wheel};
-use crate::{api, c, campaign, deploy, docs, header, lint, node, rivals, server_packages, wasm};
+use crate::{
+    api, c, campaign, deploy, docs, header, lint, node, proof, rivals, server_packages, wasm,
+};
 
 /// Files that are read only by people or by lints.
 const DOCUMENTS: &[&str] = &[
@@ -148,6 +150,9 @@ fn steps(times: &mut Times) -> Outcome {
     // Each of these steps uses one core most of the time.
     times.begin(&[("C, C++, Go, Java", &c), ("WebAssembly", &module)])?;
     times.step_without("core without std", &core, workspace::core_without_std)?;
+    let others = ["examples", "tests/campaign", "crates/flakeid-stores", "crates/flakeid"];
+    // The documents are not omitted, because the proof reads the list of its assumptions there.
+    times.step_without("proof", &[COMMAND, LANGUAGES, &others], proof::test)?;
     times.step_without("fork handler", &core, workspace::fork_handler)?;
     times.step_without("loom models", &loom, workspace::loom_models)?;
     // The command is not omitted, because its processes are the brokers.

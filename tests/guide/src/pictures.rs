@@ -34,7 +34,7 @@ pub(crate) fn check(chapters: &str) -> Outcome {
         let Some(title) = between(&picture, "<title id=\"title\">", "</title>") else {
             return failed("the title is not closed");
         };
-        let Some((before, _)) = chapters.split_once(&format!("](../pictures/{name})")) else {
+        let Some((before, _)) = chapters.split_once(&format!("../pictures/{name})")) else {
             return failed("no chapter shows the picture");
         };
         let alternative = before.rsplit("![").next().unwrap_or_default();
