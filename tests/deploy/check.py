@@ -10,6 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import chart
+import compose
 import manifests
 import monitoring
 import prometheus
@@ -45,6 +47,8 @@ def main() -> int:
     parser.add_argument("--flakeid", type=Path, required=True, help="the command")
     flakeid = parser.parse_args().flakeid.resolve()
     try:
+        chart.is_rendered()
+        compose.check()
         servers, brokers = manifests.Manifests.servers(), manifests.Manifests.brokers()
         for check in manifests.CHECKS:
             for found in (servers, brokers):
@@ -55,6 +59,8 @@ def main() -> int:
             tls = server.certificate(folder)
             metrics = server.pod(flakeid, servers, folder, tls)
             metrics += server.pod(flakeid, brokers, folder, tls)
+            for found in (servers, brokers):
+                server.namespaces(flakeid, found, folder)
             server.placeholders(flakeid, servers, folder)
             server.unit(flakeid, folder)
             monitoring.check(servers, metrics, folder)

@@ -6,28 +6,35 @@ from typing import Any
 
 import kubernetes_validate
 
-from files import DEPLOY, manifests, require
+from files import DEPLOY, ROOT, manifests, require
 
 # An old version, and the newest version with schemas.
 VERSIONS = ("1.30", "1.37")
 FOLDER = DEPLOY / "kubernetes"
 # The variables that Kubernetes replaces with the pod's name and namespace.
 POD_VARIABLES = ("POD_NAME", "POD_NAMESPACE")
+KIND = "StatefulSet"
+KINDS = {KIND, "Service", "PodDisruptionBudget", "NetworkPolicy", "ServiceAccount"}
 
 
 class Manifests:
     """The objects of a folder, each pod of which runs a server, and the objects they refer to."""
 
-    def __init__(self, folder: Path, kind: str, name: str) -> None:
-        self.kind, self.name = kind, name
+    def __init__(self, folder: Path, name: str) -> None:
+        self.name = name
         self.own = manifests(folder)
         # Brokers use the Secrets of the servers.
         self.all = self.own | manifests(FOLDER)
-        self.monitoring = manifests(FOLDER / "monitoring")
-        self.workload = self.own[kind, name]["spec"]
+        self.monitoring = manifests(folder / "monitoring")
+        self.workload = self.own[KIND, name]["spec"]
         self.pod = self.workload["template"]["spec"]
         (self.container,) = self.pod["containers"]
         self.arguments: list[str] = self.container["args"]
+        # The commands that create the namespaces.
+        self.inits: list[list[str]] = [init["args"] for init in self.pod["initContainers"]]
+        # The token of the service account is the credential of a store in the cluster itself.
+        environment = {variable["name"]: variable for variable in self.container["env"]}
+        self.is_in_cluster = "value" in environment["FLAKEID_STORE"]
 
     def flag(self, name: str) -> str:
         """Return the value of an argument such as --listen."""
@@ -58,12 +65,12 @@ class Manifests:
     @classmethod
     def servers(cls) -> "Manifests":
         """Return the manifests of servers without leases."""
-        return cls(FOLDER, "Deployment", "flakeid-serve")
+        return cls(FOLDER / "servers", "flakeid-serve")
 
     @classmethod
     def brokers(cls) -> "Manifests":
         """Return the manifests of brokers."""
-        return cls(FOLDER / "brokers", "StatefulSet", "flakeid-broker")
+        return cls(FOLDER / "brokers", "flakeid-broker")
 
 
 def seconds(text: str) -> float:
@@ -74,11 +81,9 @@ def seconds(text: str) -> float:
 
 def schemas(found: Manifests) -> None:
     """Check every object against the schema of its kind. Unknown fields are errors."""
-    kinds = {kind for kind, _ in found.own} - {"Secret"}
-    require(
-        kinds == {found.kind, "Service", "PodDisruptionBudget"},
-        f"{found.name} has unexpected objects: {sorted(found.own)}",
-    )
+    kinds = {kind for kind, _ in found.own}
+    wanted = KINDS | ({"Role", "RoleBinding"} if found.is_in_cluster else set())
+    require(kinds == wanted, f"{found.name} has unexpected objects: {sorted(found.own)}")
     for version in VERSIONS:
         for part in found.own.values():
             kubernetes_validate.validate(part, version, strict=True)
@@ -92,7 +97,7 @@ def references(found: Manifests) -> None:
     require(container_port["containerPort"] == port, f"--listen is {port}: {container_port}")
 
     for kind, selector in (
-        (found.kind, found.workload["selector"]["matchLabels"]),
+        (KIND, found.workload["selector"]["matchLabels"]),
         *(
             (kind, part["spec"]["selector"])
             for (kind, _), part in found.own.items()
@@ -102,12 +107,19 @@ def references(found: Manifests) -> None:
             "PodDisruptionBudget",
             found.own["PodDisruptionBudget", found.name]["spec"]["selector"]["matchLabels"],
         ),
+        (
+            "NetworkPolicy",
+            found.own["NetworkPolicy", found.name]["spec"]["podSelector"]["matchLabels"],
+        ),
         *(
             ("topologySpreadConstraints", spread["labelSelector"]["matchLabels"])
             for spread in found.pod["topologySpreadConstraints"]
         ),
     ):
         require(selector.items() <= labels, f"{kind} selects other pods: {selector}")
+
+    (rule,) = found.own["NetworkPolicy", found.name]["spec"]["ingress"]
+    require(rule["ports"] == [{"protocol": "TCP", "port": port}], f"NetworkPolicy: {rule}")
 
     services = [part for (kind, _), part in found.own.items() if kind == "Service"]
     for where, name in (
@@ -117,6 +129,8 @@ def references(found: Manifests) -> None:
         require(name == container_port["name"], f"{where}: there is no port {name}")
 
     for variable in found.container["env"]:
+        if "value" in variable:
+            continue
         source = variable["valueFrom"]
         if "fieldRef" in source:
             require(variable["name"] in POD_VARIABLES, f"{variable['name']} is never used")
@@ -152,8 +166,7 @@ def monitoring(found: Manifests) -> None:
 
 def addresses(found: Manifests) -> None:
     """Check that clients can address each broker by the name that the StatefulSet gives its pod."""
-    if found.kind != "StatefulSet":
-        require("--no-leases" in found.arguments, "pods without names cannot lease nodes")
+    if "--no-leases" in found.arguments:
         return
     headless = found.workload["serviceName"]
     service = found.own["Service", headless]["spec"]
@@ -163,7 +176,7 @@ def addresses(found: Manifests) -> None:
     require(
         service["publishNotReadyAddresses"], f"Service {headless} omits pods that are not ready"
     )
-    variables = {variable["name"]: variable["valueFrom"] for variable in found.container["env"]}
+    variables = {variable["name"]: variable.get("valueFrom") for variable in found.container["env"]}
     for name, path in zip(POD_VARIABLES, ("metadata.name", "metadata.namespace"), strict=True):
         require(variables[name] == {"fieldRef": {"fieldPath": path}}, f"{name} is not {path}")
     (port,) = service["ports"]
@@ -187,7 +200,7 @@ def shutdown(found: Manifests) -> None:
 
 
 def security(found: Manifests) -> None:
-    """Check Kubernetes' profile `restricted`, a read-only file system, and no account."""
+    """Check Kubernetes' profile `restricted`, a read-only file system, and the rights."""
     pod, container = found.pod["securityContext"], found.container["securityContext"]
     for what, ok in (
         ("runAsNonRoot", pod["runAsNonRoot"] and pod["runAsUser"] > 0),
@@ -195,9 +208,43 @@ def security(found: Manifests) -> None:
         ("allowPrivilegeEscalation", container["allowPrivilegeEscalation"] is False),
         ("readOnlyRootFilesystem", container["readOnlyRootFilesystem"] is True),
         ("capabilities", container["capabilities"] == {"drop": ["ALL"]}),
-        ("automountServiceAccountToken", found.pod["automountServiceAccountToken"] is False),
+        (
+            "automountServiceAccountToken",
+            found.pod["automountServiceAccountToken"] is found.is_in_cluster,
+        ),
+        ("serviceAccountName", ("ServiceAccount", found.pod["serviceAccountName"]) in found.own),
     ):
         require(ok, f"{found.name}: {what}")
+    for init in found.pod["initContainers"]:
+        same = all(init[key] == found.container[key] for key in ("image", "env", "securityContext"))
+        require(same, f"{found.name}: {init['name']} differs from the server")
+
+
+def namespaces(found: Manifests) -> None:
+    """Check that missing namespaces are created as lost ones, never as fresh ones."""
+    (namespace,) = found.inits
+    require(namespace[:2] == ["leases", "init"], f"{found.name}: {namespace}")
+    require(f"--namespace={found.flag('namespace')}" in namespace, f"{found.name}: {namespace}")
+    require("--lost=default" in namespace, f"{found.name}: {namespace}")
+    has_blocks = any(argument.startswith("--block-bits=") for argument in namespace)
+    require(has_blocks is ("--no-leases" not in found.arguments), f"{found.name}: {namespace}")
+
+
+def rights(found: Manifests) -> None:
+    """Check that the role permits to read and change only the documents of the store."""
+    if not found.is_in_cluster:
+        return
+    source = ROOT / "crates/flakeid-stores/src/document/mod.rs"
+    (count,) = re.findall(r"const HISTORY_DOCUMENTS: u8 = (\d+);", source.read_text())
+    document = f"{found.name}-{found.flag('namespace')}"
+    histories = [f"{document}.history-{number}" for number in range(int(count))]
+    check = [f"{found.name}-connection-check"]
+    wanted = [(["create"], None), (["get", "patch"], [document, *histories]), (["get"], check)]
+    rules = found.own["Role", found.name]["rules"]
+    has = [(rule["verbs"], rule.get("resourceNames")) for rule in rules]
+    require(has == wanted, f"Role {found.name}: {has}, not {wanted}")
+    kinds = {(*rule["apiGroups"], *rule["resources"]) for rule in rules}
+    require(kinds == {("", "configmaps")}, f"Role {found.name}: {kinds}")
 
 
 def image(found: Manifests) -> None:
@@ -212,4 +259,4 @@ def image(found: Manifests) -> None:
     require(last == user, f"deploy/image/Dockerfile: {last}")
 
 
-CHECKS = (schemas, references, monitoring, addresses, shutdown, security, image)
+CHECKS = (schemas, references, monitoring, addresses, shutdown, security, namespaces, rights, image)

@@ -105,5 +105,5 @@ def check(found: Manifests, metrics: str, folder: Path) -> None:
     generated = folder / "dashboard-rules.json"
     generated.write_text(json.dumps({"groups": [{"name": "dashboard", "rules": recorded}]}))
     promtool("check", "rules", str(generated))
-    operator = found.monitoring["PrometheusRule", "flakeid-serve"]["spec"]
-    require(operator == rules, "deploy/kubernetes/monitoring/rules.yaml differs from rules.yml")
+    operator = found.monitoring["PrometheusRule", found.name]["spec"]
+    require(operator == rules, f"the PrometheusRule {found.name} differs from rules.yml")

@@ -133,6 +133,20 @@ def pod(flakeid: Path, found: Manifests, folder: Path, tls: ssl.SSLContext) -> s
     return metrics
 
 
+def namespaces(flakeid: Path, found: Manifests, folder: Path) -> None:
+    """Check that the init containers create a missing namespace as a lost one, and keep it."""
+    store = {"FLAKEID_STORE": f"sqlite://{folder}/init-{found.name}.db"}
+    for arguments in found.inits:
+        for is_new in (True, False):
+            tried = subprocess.run(
+                [flakeid, *arguments], env=store, capture_output=True, text=True, check=False
+            )
+            require(tried.returncode == 0, f"{arguments}: {tried.stderr}")
+            created = json.loads(tried.stdout)
+            require(created["created"] is is_new, f"{arguments}: {created}")
+            require(created["wait_ms"] > 0, f"{arguments}: declares a fresh namespace: {created}")
+
+
 def placeholders(flakeid: Path, found: Manifests, folder: Path) -> None:
     """Check that the server refuses to start with the placeholder tokens of the Secret."""
     text = found.all["Secret", "flakeid-serve"]["stringData"]["tokens"]

@@ -33,12 +33,18 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// server.
 pub(crate) fn check() -> Outcome {
     packages::ensure(&NEEDED)?;
-    let tools = Venv::lasting("deploy")?;
-    let pins = "tests/deploy/requirements.txt";
-    tools.pip(&["install", "-q", "--no-deps", "--require-hashes", "-r", pins])?;
+    let tools = python()?;
     let flakeid = files::shown(&workspace::build_programs(&["flakeid"])?.join("flakeid"))?;
     // -B: Python must not write bytecode into the sources.
     tools.python(&["-B", "tests/deploy/check.py", "--flakeid", &flakeid])?.run()
+}
+
+/// Returns the environment with the packages of the checks.
+pub(crate) fn python() -> Result<Venv, Failed> {
+    let tools = Venv::lasting("deploy")?;
+    let pins = "tests/deploy/requirements.txt";
+    tools.pip(&["install", "-q", "--no-deps", "--require-hashes", "-r", pins])?;
+    Ok(tools)
 }
 
 /// Writes the build context of an image for one processor to `target/dist/image`.

@@ -13,6 +13,7 @@ mod go;
 mod header;
 mod jar;
 mod java;
+mod kubernetes;
 mod lint;
 mod linters;
 mod miri;
@@ -242,6 +243,13 @@ enum Task {
         #[arg(long, value_name = "PART")]
         only: Vec<tutorials::Part>,
     },
+    /// Check the Helm chart, and test the store and the chart on a private Kubernetes API server. The
+    /// first run builds the API server and Helm, which takes 10 to 20 minutes.
+    Kubernetes {
+        /// Write the manifests in deploy/kubernetes from the chart.
+        #[arg(long)]
+        render: bool,
+    },
     /// Run the tests of leases and SQL that apply to `MySQL`, with its own packages instead of
     /// `MariaDB`'s. Downloads the packages from Debian's unstable release, and installs nothing.
     Mysql,
@@ -305,6 +313,8 @@ fn run(task: Task) -> Outcome {
         Task::Docs { only } => docs::check(&only),
         Task::Proof(options) => proof::run(&options),
         Task::Miri => miri::run(),
+        Task::Kubernetes { render: true } => kubernetes::render(),
+        Task::Kubernetes { render: false } => kubernetes::test(),
         Task::Mysql => mysql::test(),
         Task::Stores => campaign::stores(),
         Task::Servers => server_packages::ensure_all(),

@@ -5,6 +5,7 @@ use flakeid_steps::{Failed, Outcome, Step, files, root};
 
 use crate::go;
 use crate::jar;
+use crate::kubernetes;
 use crate::node;
 use crate::npm::npm;
 use crate::platform::RELEASED;
@@ -40,6 +41,7 @@ pub(crate) fn check_tag(tag: &str) -> Outcome {
     node::check_manifest()?;
     wasm::check_version()?;
     jar::check_version()?;
+    kubernetes::check_version()?;
     // A Go module in a subfolder is published without the files outside that folder.
     for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
         if files::text(licence)? != files::text(format!("go/{licence}"))? {

@@ -1,0 +1,135 @@
+//! Kubernetes: the Helm chart, and the store in the cluster, on a private API server. The API
+//! server and Helm are built once, from Go modules.
+
+use flakeid_steps::venv::Venv;
+use flakeid_steps::{Failed, Outcome, Step, files, packages, root, workspace};
+
+use crate::deploy;
+use crate::linters;
+
+/// The folder with the module that pins the API server.
+const PINS: &str = "xtask/kubernetes";
+/// The folder of the built programs, whose names contain their versions.
+const TOOLS: &str = "target/tools";
+const HELM: &str = "helm.sh/helm/v4/cmd/helm@v4.3.1";
+const API_SERVER: &str = "k8s.io/kubernetes/cmd/kube-apiserver";
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+const NEEDED: [(&str, &str); 3] =
+    [("etcd", "etcd-server"), ("openssl", "openssl"), ("python3", "python3")];
+
+/// Checks the chart, runs the tests of the store in the cluster, and runs the brokers that the
+/// chart installs.
+pub(crate) fn test() -> Outcome {
+    packages::ensure(&NEEDED)?;
+    let (helm, api_server) = (helm()?, api_server()?);
+    let python = deploy::python()?;
+    check_chart(&python, &helm, &[])?;
+    let folder = workspace::build_programs(&["flakeid", "flakeid-campaign"])?;
+    let program = |name: &str| files::shown(&folder.join(name));
+    let (flakeid, campaign) = (program("flakeid")?, program("flakeid-campaign")?);
+    Step::cargo(&["test", "--locked", "-p", "flakeid-stores", "--all-features"])
+        .args(&["--test", "kubernetes"])
+        .env("FLAKEID_KUBE_APISERVER", root().join(&api_server))
+        .run()?;
+    python
+        .python(&["-B", "tests/deploy/rollout.py", "--helm", &helm, "--flakeid", &flakeid])?
+        .args(&["--campaign", &campaign, "--kube-apiserver", &api_server])
+        .run()?;
+    println!("\ncargo xtask kubernetes: everything passed");
+    Ok(())
+}
+
+/// Writes the manifests of `deploy/kubernetes` from the chart.
+pub(crate) fn render() -> Outcome {
+    check_chart(&deploy::python()?, &helm()?, &["--write"])
+}
+
+fn check_chart(python: &Venv, helm: &str, arguments: &[&str]) -> Outcome {
+    // -B: Python must not write bytecode into the sources.
+    python.python(&["-B", "tests/deploy/chart.py", "--helm", helm])?.args(arguments).run()
+}
+
+/// Checks that the chart has the workspace's version, and installs the image with this tag.
+pub(crate) fn check_version() -> Outcome {
+    const FILE: &str = "deploy/chart/Chart.yaml";
+    let text = files::text(FILE)?;
+    for line in [format!("version: {VERSION}"), format!("appVersion: \"{VERSION}\"")] {
+        if !text.lines().any(|found| found == line) {
+            return Err(Failed(format!("{FILE} has no line {line:?}, the version in Cargo.toml")));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the path of Helm.
+fn helm() -> Result<String, Failed> {
+    let version = HELM.rsplit('@').next().unwrap_or_default();
+    built(&format!("helm-{version}"), || {
+        // Go checks the module against its checksum database.
+        Ok(go(&["install", "-trimpath", HELM])
+            .env("GOBIN", root().join(TOOLS))
+            .env("GOFLAGS", "-buildvcs=false"))
+    })
+}
+
+/// Returns the path of the API server.
+fn api_server() -> Result<String, Failed> {
+    let version = pinned(&files::text(format!("{PINS}/go.mod"))?)?;
+    built(&format!("kube-apiserver-{version}"), || {
+        // Without the flag, the server reports version 0.0.0.
+        let version = format!("-X k8s.io/component-base/version.gitVersion={version}");
+        let to = root().join(TOOLS).join("kube-apiserver");
+        Ok(go(&["build", "-trimpath", "-ldflags", &version, "-o", &files::shown(&to)?, API_SERVER])
+            .within(PINS)
+            .env("GOFLAGS", "-mod=readonly -buildvcs=false"))
+    })
+}
+
+/// Returns the version of Kubernetes in the text of `go.mod`, such as `v1.34.1`.
+fn pinned(module: &str) -> Result<String, Failed> {
+    let version = module.lines().find_map(|line| {
+        let line = line.trim().trim_start_matches("require ");
+        line.strip_prefix("k8s.io/kubernetes ")
+    });
+    let version = version.and_then(|rest| rest.split_whitespace().next());
+    version.map(str::to_owned).ok_or_else(|| {
+        Failed(format!("{PINS}/go.mod: expected a line with k8s.io/kubernetes and its version"))
+    })
+}
+
+/// Builds a program, unless this version of it exists, and returns its path. `build` writes the
+/// program without its version, so that an interrupted build leaves no program with a version.
+fn built(name: &str, build: impl FnOnce() -> Result<Step, Failed>) -> Result<String, Failed> {
+    let path = root().join(TOOLS).join(name);
+    if !path.exists() {
+        linters::check_go()?;
+        files::make_folder(TOOLS)?;
+        build()?.run()?;
+        let unversioned = root().join(TOOLS).join(name.rsplit_once("-v").unwrap_or((name, "")).0);
+        std::fs::rename(&unversioned, &path).map_err(|error| files::failed(&path, &error))?;
+    }
+    files::shown(&path)
+}
+
+/// Returns a step of the Go tool, which downloads a newer Go if a module requires one.
+fn go(arguments: &[&str]) -> Step {
+    Step::new("go", arguments).env("CGO_ENABLED", "0").env("GOTOOLCHAIN", "auto")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chart_has_the_version_of_the_workspace() {
+        assert!(check_version().is_ok());
+    }
+
+    #[test]
+    fn pinned_version_is_read_from_the_requirement_and_not_from_a_replacement() {
+        let module = "require (\n\tk8s.io/kubernetes v1.34.1\n)\nreplace k8s.io/api => k8s.io/api v0.34.1\n";
+        assert_eq!(pinned(module).ok().as_deref(), Some("v1.34.1"));
+        assert_eq!(pinned("require k8s.io/kubernetes v1.35.0").ok().as_deref(), Some("v1.35.0"));
+        assert!(pinned("module flakeid.example/kubernetes\n").is_err());
+    }
+}
