@@ -92,33 +92,50 @@ def wait(what: str, process: "subprocess.Popen[bytes]", log: Path, account: Acco
     raise CheckError(f"{what} is not ready after {TIMEOUT} s: {log.read_text()[-2000:]}")
 
 
-def certificate(folder: Path) -> None:
-    """Create a certificate for the API server, and a key for the tokens of service accounts."""
-    make = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
-    make += ["-nodes", "-keyout", "server.key", "-out", "server.crt", "-days", "2"]
-    make += ["-subj", "/CN=kubernetes", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"]
-    subprocess.run(make, cwd=folder, check=True, capture_output=True)
-    make = [
-        "openssl",
-        "ecparam",
-        "-name",
-        "prime256v1",
-        "-genkey",
-        "-noout",
+def certificates(folder: Path) -> None:
+    """Create an authority, a certificate of the API server, and a key for service accounts."""
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    names = "subjectAltName=IP:127.0.0.1,DNS:localhost"
+    authority = ["req", "-x509", *key, "-keyout", "ca.key", "-out", "ca.crt", "-days", "2"]
+    request = [
+        "req",
+        *key,
+        "-keyout",
+        "server.key",
         "-out",
-        "accounts.key",
+        "server.csr",
+        "-subj",
+        "/CN=kubernetes",
     ]
-    subprocess.run(make, cwd=folder, check=True, capture_output=True)
+    signed = [
+        "x509",
+        "-req",
+        "-in",
+        "server.csr",
+        "-CA",
+        "ca.crt",
+        "-CAkey",
+        "ca.key",
+        "-days",
+        "2",
+    ]
+    for arguments in (
+        [*authority, "-subj", "/CN=authority"],
+        [*request, "-addext", names],
+        [*signed, "-CAcreateserial", "-copy_extensions", "copy", "-out", "server.crt"],
+        ["ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", "accounts.key"],
+    ):
+        subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
 
 
 @contextmanager
 def running(program: Path, folder: Path) -> Iterator[Account]:
     """Start etcd and the API server, yield the administrator, and stop the servers at the end."""
-    certificate(folder)
+    certificates(folder)
     client, peer, port = free_port(), free_port(), free_port()
     etcd = f"http://127.0.0.1:{client}"
     etcd_peer = f"http://127.0.0.1:{peer}"
-    administrator = Account(port, secrets.token_hex(16), folder / "server.crt")
+    administrator = Account(port, secrets.token_hex(16), folder / "ca.crt")
     (folder / "tokens.csv").write_text(f'{administrator.token},admin,admin,"system:masters"\n')
     commands = {
         "etcd": [

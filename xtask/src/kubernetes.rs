@@ -127,7 +127,8 @@ mod tests {
 
     #[test]
     fn pinned_version_is_read_from_the_requirement_and_not_from_a_replacement() {
-        let module = "require (\n\tk8s.io/kubernetes v1.34.1\n)\nreplace k8s.io/api => k8s.io/api v0.34.1\n";
+        let module =
+            "require (\n\tk8s.io/kubernetes v1.34.1\n)\nreplace k8s.io/api => k8s.io/api v0.34.1\n";
         assert_eq!(pinned(module).ok().as_deref(), Some("v1.34.1"));
         assert_eq!(pinned("require k8s.io/kubernetes v1.35.0").ok().as_deref(), Some("v1.35.0"));
         assert!(pinned("module flakeid.example/kubernetes\n").is_err());
