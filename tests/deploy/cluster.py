@@ -1,15 +1,20 @@
 """A private Kubernetes API server with etcd, without controllers and nodes.
 
-The check itself is the only node: it reads the StatefulSet, and runs the commands of its pods.
+As a program, this module runs a command while the server runs. The command gets the URL of a store
+as administrator, in the environment variable FLAKEID_TEST_KUBERNETES_URL.
 """
 
+import argparse
 import base64
 import http.client
 import json
+import os
 import secrets
 import socket
 import ssl
 import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -175,3 +180,22 @@ def running(program: Path, folder: Path) -> Iterator[Account]:
         for process in reversed(processes):
             process.kill()
             process.wait(30)
+
+
+def main() -> int:
+    """Run a command with the URL of a private server, and return its status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kube-apiserver", type=Path, required=True, help="the program")
+    parser.add_argument("command", nargs="+", help="the command to run")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="flakeid-kubernetes-") as name:
+        folder = Path(name)
+        with running(arguments.kube_apiserver.resolve(), folder) as administrator:
+            kubeconfig = administrator.kubeconfig(folder / "kubeconfig", "default")
+            url = f"kubernetes://default/flakeid?kubeconfig={kubeconfig}"
+            variables = os.environ | {"FLAKEID_TEST_KUBERNETES_URL": url}
+            return subprocess.run(arguments.command, env=variables, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

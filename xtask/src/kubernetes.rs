@@ -27,9 +27,11 @@ pub(crate) fn test() -> Outcome {
     let folder = workspace::build_programs(&["flakeid", "flakeid-campaign"])?;
     let program = |name: &str| files::shown(&folder.join(name));
     let (flakeid, campaign) = (program("flakeid")?, program("flakeid-campaign")?);
-    Step::cargo(&["test", "--locked", "-p", "flakeid-stores", "--all-features"])
-        .args(&["--test", "kubernetes"])
-        .env("FLAKEID_KUBE_APISERVER", root().join(&api_server))
+    let tests = ["cargo", "test", "--locked", "-p", "flakeid-stores", "--all-features"];
+    python
+        .python(&["-B", "tests/deploy/cluster.py", "--kube-apiserver", &api_server, "--"])?
+        .args(&tests)
+        .args(&["--test", "kubernetes", "--", "--ignored"])
         .run()?;
     python
         .python(&["-B", "tests/deploy/rollout.py", "--helm", &helm, "--flakeid", &flakeid])?
