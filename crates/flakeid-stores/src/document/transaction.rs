@@ -245,7 +245,13 @@ fn is_current(
     };
     let is_in_use = match old_documents {
         OldDocuments::Current => true,
-        OldDocuments::Restored => now.saturating_sub(document.written) <= longest_age(document),
+        OldDocuments::Restored => {
+            // No process can hold a lease before the end of the quiet time. With long windows, the document would
+            // otherwise be old at that end, and the quiet time would begin again.
+            let namespace = document.namespace.as_ref();
+            let quiet_until = namespace.map_or(i64::MIN, |namespace| namespace.quiet_until);
+            now.saturating_sub(document.written.max(quiet_until)) <= longest_age(document)
+        }
     };
     is_same_object && is_own_change && is_in_use
 }
@@ -382,5 +388,28 @@ impl<D: Documents> Ledger for Transaction<'_, D> {
         let key = sub_grant_key(last);
         let row = self.row_of_node(last.node);
         self.remove(row, |entries| entries.remove_sub_grants_through(key))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flakeid_core::Layout;
+    use flakeid_protocol::Namespace;
+
+    use super::*;
+
+    #[test]
+    fn document_is_not_old_until_a_full_age_after_the_quiet_time() {
+        let mut document = NamespaceDocument::new("run".into());
+        document.written = 1_000_000;
+        let mut namespace = Namespace::new("orders", Layout::TWITTER);
+        // With long windows, the quiet time is longer than the age of an old document.
+        namespace.quiet_until = document.written + 200_000;
+        document.namespace = Some(namespace);
+        let is_current =
+            |now| is_current(&document, "", Change::Unknown, now, OldDocuments::Restored);
+        assert!(is_current(1_200_000));
+        assert!(is_current(1_260_000));
+        assert!(!is_current(1_260_001));
     }
 }
