@@ -81,7 +81,7 @@ class Helm:
 
 
 def rendered(helm: Helm, folder: Path) -> dict[str, str]:
-    """Return the texts of deploy/kubernetes by path, as the chart renders them."""
+    """Return the files of deploy/kubernetes by path, as the chart renders them."""
     texts = {}
     for name, release in RELEASES.items():
         values = str(CHART / "ci" / f"{name}.yaml")
@@ -97,7 +97,7 @@ def rendered(helm: Helm, folder: Path) -> dict[str, str]:
 
 
 def existing() -> dict[str, str]:
-    """Return the texts of the generated files in deploy/kubernetes by path."""
+    """Return the contents of the generated files in deploy/kubernetes by path."""
     paths = (path for name in RELEASES for path in (FOLDER / name).rglob("*.yaml"))
     return {str(path.relative_to(FOLDER)): path.read_text() for path in paths}
 
