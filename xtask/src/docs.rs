@@ -12,7 +12,7 @@ use crate::wasm::page::PAGE_FILE;
 use crate::{api_references, c, go, node, python, server_packages, tutorials, wasm};
 
 /// The programs that run the guide's commands and examples.
-const NEEDED: [(&str, &str); 8] = [
+const NEEDED: [(&str, &str); 9] = [
     ("timeout", "coreutils"),
     ("cc", "gcc"),
     ("pkg-config", "pkg-config"),
@@ -21,6 +21,7 @@ const NEEDED: [(&str, &str); 8] = [
     ("java", "openjdk-17-jdk-headless"),
     ("mvn", "maven"),
     ("php", "php-cli"),
+    ("pg_config", "libpq-dev"),
 ];
 
 const FASTIFY: [&str; 5] =

@@ -64,6 +64,8 @@ pub use error::{Error, ErrorKind};
 #[doc(hidden)]
 pub use error::{SpelledError, Spelling};
 pub use field::{Field, FieldSpan};
+#[cfg(all(feature = "sqlx", feature = "uuid"))]
+pub use frameworks::IdAsUuid;
 pub use generator::{
     Generator, GeneratorBuilder, LocalGenerator, Overflow, Policy, Rollback, Stats, Window,
 };

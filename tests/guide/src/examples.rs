@@ -22,6 +22,7 @@ pub(crate) fn run(built: &Built, stores: &Stores) -> Outcome {
     prisma(&built.prisma, stores)?;
     axum(stores)?;
     go_databases(built, stores)?;
+    uuid_columns(stores)?;
     orms(stores)
 }
 
@@ -203,6 +204,22 @@ fn go_databases(built: &Built, stores: &Stores) -> Outcome {
         .env("LD_LIBRARY_PATH", &lib)
         .env("CGO_LDFLAGS", format!("-L{}", lib.display()))
         .run()
+}
+
+/// Adds rows with sqlx and diesel to a table of `PostgreSQL` whose keys are UUIDs. Both print the IDs that they find. The
+/// lease uses the namespace of `axum`.
+fn uuid_columns(stores: &Stores) -> Outcome {
+    let program = built("uuid-columns")?;
+    let url = stores.url("postgresql")?;
+    let step = bounded(&program, &[]).env("DATABASE_URL", url).env("FLAKEID_STORE", url);
+    let printed = step.printed()?;
+    let counts = printed.lines().map(|line| line.matches("Id(").count()).collect::<Vec<_>>();
+    let is_right =
+        matches!(counts[..], [of_sqlx, of_diesel] if of_sqlx > 0 && of_diesel == of_sqlx + 1);
+    if !is_right {
+        return Err(Failed(format!("examples/uuid-columns printed\n{printed}")));
+    }
+    Ok(())
 }
 
 /// Adds two orders with each program, which prints the stored order and the number of orders.

@@ -1,4 +1,5 @@
-//! The conversion of an ID to and from a diesel `BigInt` column, in every database that diesel supports.
+//! The conversion of an ID to and from a diesel `BigInt` column, in every database that diesel supports, and to and
+//! from a `uuid` column in `PostgreSQL`.
 
 use diesel::backend::Backend;
 use diesel::deserialize::{self, FromSql, Queryable};
@@ -75,4 +76,48 @@ impl ToSql<BigInt, diesel::sqlite::Sqlite> for Id {
         out.set_value(self.to_i64());
         Ok(serialize::IsNull::No)
     }
+}
+
+/// IDs in `uuid` columns of `PostgreSQL`, as UUIDs of version 8. The type of the column selects this conversion.
+#[cfg(all(feature = "diesel-postgres", feature = "uuid"))]
+mod uuid_columns {
+    use diesel::pg::Pg;
+    use diesel::sql_types::Uuid as UuidColumn;
+    use uuid::Uuid;
+
+    use super::{AsExpression, FromSql, Id, Nullable, Output, ToSql, deserialize, serialize};
+
+    /// Reads an ID from a `uuid` column, with [`Id::from_uuid_bytes`]. Other UUIDs cause an error.
+    impl FromSql<UuidColumn, Pg> for Id {
+        fn from_sql(
+            bytes: <Pg as diesel::backend::Backend>::RawValue<'_>,
+        ) -> deserialize::Result<Self> {
+            Ok(Self::try_from(<Uuid as FromSql<UuidColumn, Pg>>::from_sql(bytes)?)?)
+        }
+    }
+
+    impl ToSql<UuidColumn, Pg> for Id {
+        fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
+            <Uuid as ToSql<UuidColumn, Pg>>::to_sql(&Uuid::from(*self), &mut out.reborrow())
+        }
+    }
+
+    macro_rules! as_uuid {
+        ($kind:ty, $id:ty) => {
+            impl AsExpression<$kind> for $id {
+                type Expression = <Uuid as AsExpression<$kind>>::Expression;
+
+                fn as_expression(self) -> Self::Expression {
+                    <Uuid as AsExpression<$kind>>::as_expression(Uuid::from_bytes(
+                        self.to_uuid_bytes(),
+                    ))
+                }
+            }
+        };
+    }
+
+    as_uuid!(UuidColumn, Id);
+    as_uuid!(UuidColumn, &Id);
+    as_uuid!(Nullable<UuidColumn>, Id);
+    as_uuid!(Nullable<UuidColumn>, &Id);
 }

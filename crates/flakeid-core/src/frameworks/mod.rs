@@ -7,10 +7,15 @@ mod diesel;
 mod schemars;
 #[cfg(feature = "sqlx")]
 mod sqlx;
+#[cfg(all(feature = "sqlx", feature = "uuid"))]
+mod sqlx_uuid;
 #[cfg(feature = "utoipa")]
 mod utoipa;
 #[cfg(feature = "uuid")]
 mod uuid;
+
+#[cfg(all(feature = "sqlx", feature = "uuid"))]
+pub use sqlx_uuid::IdAsUuid;
 
 /// The regular expression that JSON schemas specify for an ID. Every string to which `serde` serializes an ID matches
 /// this expression.
