@@ -66,6 +66,9 @@ pub(crate) struct WriteSet<V> {
     pub resets_row_marks: bool,
 }
 
+/// The text of a row with its version, or `None` if the node has no row.
+pub(crate) type StoredRow<V> = Option<(String, V)>;
+
 /// A store without transactions, whose rows are JSON strings; see [`json`](crate::json).
 pub(crate) trait VersionedStore {
     /// A value that identifies one state of a row or of the namespace. Different states of the same row or namespace
@@ -99,7 +102,7 @@ pub(crate) trait VersionedStore {
         &mut self,
         namespace: &str,
         nodes: &[u64],
-    ) -> Result<Vec<Option<(String, Self::Version)>>, Fault>;
+    ) -> Result<Vec<StoredRow<Self::Version>>, Fault>;
 
     /// Returns at least `enough` rows that may be candidates, or all such rows if there are fewer. The returned rows
     /// include the coldest candidate, unless the store searches only the least recently written rows.
