@@ -41,7 +41,7 @@ fn history_is_moved_out_of_the_namespace_document() {
 
 #[test]
 fn full_document_refuses_new_rows_but_renews_existing_leases() {
-    document::full_document_refuses_new_rows_but_renews_existing_leases(&DynamoDb::new(), 1_300);
+    document::full_document_refuses_new_rows_but_renews_existing_leases(&DynamoDb::new(), 2_000);
 }
 
 /// Checks that a table that was restored under the same name counts as restored even if its items are the latest ones.

@@ -127,6 +127,6 @@ fn invalid_urls_are_rejected_with_the_wrong_part() {
 fn full_document_refuses_new_rows_but_renews_existing_leases() {
     document::full_document_refuses_new_rows_but_renews_existing_leases(
         &S3(S3Server::new()),
-        13_000,
+        20_000,
     );
 }
