@@ -161,6 +161,14 @@ impl Deployment for ServerDeployment {
         }
     }
 
+    fn begins_run(&self, store_fault: StoreFault) -> bool {
+        match self.server {
+            // A document store has no runs of a server: only a restore of the document begins another run.
+            AnyServer::DynamoDb(_) | AnyServer::S3(_) => false,
+            _ => store_fault.is_restart() || store_fault.is_failover(),
+        }
+    }
+
     fn inject(&self, store_fault: StoreFault, duration: Duration, group: usize) -> io::Result<()> {
         let (server, proxy) = (self.server.server(), &self.proxies[group % GROUPS]);
         match store_fault {
