@@ -16,13 +16,13 @@
 //! - **Older data restored while the server keeps running.** Stop the server, restore the data, and start the server:
 //!   a start is always detected. If data can only be restored into a running server, keep its clients away until the
 //!   server has been restarted, or until you have run `flakeid leases fast-forward` for each namespace, by at least
-//!   `max_window + max_ahead + 2 × max_skew` (32 s with the default bounds). `flakeid leases adopt` is not
+//!   `max_window + max_ahead + 3 × max_skew` (33 s with the default bounds). `flakeid leases adopt` is not
 //!   sufficient, because it leaves restored tokens valid within the same run.
 //! - **A server's virtual machine restored with its memory**: the server continues as the same run with older data.
 //!   Restore only the machine's disks, or proceed as for data restored into a running server.
 //! - **A store's clock that went backwards by more than twice `max_skew`** (2 s by default) before a restore or
-//!   failover, because the clock had been set ahead, or because the standby's clock is behind. The floor is computed from the
-//!   clock at that time. Wait for as long as the clock went back before clients return, or use `fast-forward --to`.
+//!   failover, because the clock had been set ahead, or because the standby's clock is behind. The floor is computed from
+//!   the clock at that time. Wait for as long as the clock went back before clients return, or use `fast-forward --to`.
 
 mod fault;
 mod ledger;

@@ -161,7 +161,7 @@ fn fast_forward_keeps_windows_disjoint_after_an_undetected_restore() {
     assert_eq!((listing.continuity, listing.rows[0].token), (Continuity::Same, Some(early.token)));
 
     let Bounds { max_window_ms, max_ahead_ms, max_skew_ms, .. } = client.namespace.bounds;
-    let reach = max_window_ms + max_ahead_ms + 2 * max_skew_ms;
+    let reach = max_window_ms + max_ahead_ms + 3 * max_skew_ms;
     let now = client.namespace.layout.tick_at(listing.now).unwrap();
     operations::fast_forward(&mut *client.store, &client.namespace.name, now + reach).unwrap();
     for grant in [&early, &lost] {

@@ -184,8 +184,8 @@ pub(super) struct QuarantineArgs {
 /// is irreversible.
 ///
 /// If the data of a running server was replaced with older data, the instant must be in the future
-/// by at least max-window + max-ahead + 2 x max-skew. With the default bounds of `flakeid leases
-/// init`, specify --by 32s.
+/// by at least max-window + max-ahead + 3 x max-skew. With the default bounds of `flakeid leases
+/// init`, specify --by 33s.
 #[derive(Args)]
 #[command(after_long_help = FAST_FORWARD_EXAMPLES)]
 #[group(id = "target", required = true, multiple = false, args = ["to", "by"])]
