@@ -11,13 +11,7 @@ use rustls::pki_types::CertificateDer;
     feature = "http"
 ))]
 use rustls::pki_types::pem::PemObject;
-#[cfg(any(
-    feature = "etcd",
-    feature = "s3",
-    feature = "dynamodb",
-    feature = "kubernetes",
-    feature = "http"
-))]
+#[cfg(any(feature = "etcd", feature = "documents", feature = "http"))]
 use ureq::tls::{Certificate, ClientCert, RootCerts, TlsConfig};
 
 #[cfg(any(feature = "postgres", feature = "mysql", feature = "etcd", feature = "http"))]
@@ -121,18 +115,12 @@ pub(super) fn tls_config(url: &ServerUrl<'_>) -> Result<TlsConfig, Fault> {
 ///
 /// # Errors
 /// [`Fault::Rejected`] if there are no certificates. The message names the environment variable `SSL_CERT_FILE`.
-#[cfg(any(feature = "s3", feature = "dynamodb"))]
+#[cfg(feature = "aws")]
 pub(super) fn system_tls(url: &ServerUrl<'_>) -> Result<TlsConfig, Fault> {
     Ok(config_of(&convert(&system_certificates(url, "SSL_CERT_FILE")?), None))
 }
 
-#[cfg(any(
-    feature = "etcd",
-    feature = "s3",
-    feature = "dynamodb",
-    feature = "kubernetes",
-    feature = "http"
-))]
+#[cfg(any(feature = "etcd", feature = "documents", feature = "http"))]
 pub(super) fn config_of(roots: &[Certificate<'static>], client: Option<ClientCert>) -> TlsConfig {
     let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
     TlsConfig::builder()
@@ -142,13 +130,7 @@ pub(super) fn config_of(roots: &[Certificate<'static>], client: Option<ClientCer
         .build()
 }
 
-#[cfg(any(
-    feature = "etcd",
-    feature = "s3",
-    feature = "dynamodb",
-    feature = "kubernetes",
-    feature = "http"
-))]
+#[cfg(any(feature = "etcd", feature = "documents", feature = "http"))]
 pub(super) fn convert(certificates: &[CertificateDer<'_>]) -> Vec<Certificate<'static>> {
     certificates.iter().map(|certificate| Certificate::from_der(certificate).to_owned()).collect()
 }

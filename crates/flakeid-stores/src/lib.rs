@@ -3,19 +3,17 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(any(feature = "s3", feature = "dynamodb"))]
+#[cfg(feature = "aws")]
 mod aws;
 #[cfg(any(
     feature = "postgres",
     feature = "mysql",
     feature = "etcd",
-    feature = "s3",
-    feature = "dynamodb",
-    feature = "kubernetes",
+    feature = "documents",
     feature = "http"
 ))]
 mod certificates;
-#[cfg(any(feature = "s3", feature = "dynamodb", feature = "kubernetes"))]
+#[cfg(feature = "documents")]
 mod document;
 #[cfg(feature = "dynamodb")]
 pub mod dynamodb;
@@ -35,15 +33,9 @@ mod gaps;
 mod hosts;
 #[cfg(feature = "http")]
 pub mod http;
-#[cfg(any(feature = "etcd", feature = "s3", feature = "dynamodb", feature = "kubernetes"))]
+#[cfg(any(feature = "etcd", feature = "documents"))]
 mod http_date;
-#[cfg(any(
-    feature = "redis",
-    feature = "etcd",
-    feature = "s3",
-    feature = "dynamodb",
-    feature = "kubernetes"
-))]
+#[cfg(any(feature = "redis", feature = "etcd", feature = "documents"))]
 mod json;
 #[cfg(feature = "kubernetes")]
 pub mod kubernetes;
@@ -64,9 +56,7 @@ pub mod redis;
     feature = "mysql",
     feature = "redis",
     feature = "etcd",
-    feature = "s3",
-    feature = "dynamodb",
-    feature = "kubernetes",
+    feature = "documents",
 ))]
 mod retry;
 #[cfg(feature = "s3")]
@@ -75,7 +65,7 @@ pub mod s3;
 mod sql;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
-#[cfg(any(feature = "etcd", feature = "s3", feature = "dynamodb", feature = "kubernetes"))]
+#[cfg(any(feature = "etcd", feature = "documents"))]
 mod transport;
 #[cfg(any(
     feature = "postgres",
@@ -90,9 +80,7 @@ mod url;
     feature = "mysql",
     feature = "redis",
     feature = "etcd",
-    feature = "s3",
-    feature = "dynamodb",
-    feature = "kubernetes",
+    feature = "documents",
     all(feature = "sqlite", unix)
 ))]
 mod values;
