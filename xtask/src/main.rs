@@ -28,6 +28,7 @@ mod publish;
 mod python;
 mod recipes;
 mod rivals;
+mod sbom;
 mod server_packages;
 mod simulation;
 mod test;
@@ -202,6 +203,9 @@ enum Task {
         #[arg(long)]
         dry_run: bool,
     },
+    /// Write software bills of materials (`CycloneDX`) for the command and the libraries to
+    /// target/dist/sbom. The wheels contain their own.
+    Sbom,
     /// Benchmark every language against rivals and floors. Writes benches/RESULTS.md and
     /// benches/results.svg.
     #[command(args_conflicts_with_subcommands = true)]
@@ -306,6 +310,7 @@ fn run(task: Task) -> Outcome {
         Task::Image { target, .. } => deploy::image(target.as_deref()),
         Task::Tag { tag } => publish::check_tag(&tag),
         Task::Publish { registry, dry_run } => publish::run(registry, dry_run),
+        Task::Sbom => sbom::build(),
         Task::Bench { options, task } => bench::run(&options, task.as_ref()),
         Task::Campaign { with_python, arguments } => campaign::run(with_python, &arguments),
         Task::Simulate { arguments } => simulation::run(&arguments),

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use flakeid_steps::venv::Venv;
 use flakeid_steps::{Failed, Step, target_folder};
 
+use crate::sbom;
+
 /// The oldest glibc that Rust supports, which is also the glibc of manylinux2014 wheels.
 const GLIBC: &str = "2.17";
 
@@ -197,14 +199,18 @@ impl Target {
         Ok(Step::new(&zig.program("python")?, &["-m", "ziglang", "cc", "-target", &target]))
     }
 
-    /// Returns `cargo build` for an executable that needs no system library. For musl only.
+    /// Returns `cargo build` for an executable that needs no system library. For musl only. The
+    /// executable contains the list of its crates, in which `cargo audit bin` searches for advisories.
     pub(crate) fn cargo_static(&self) -> Result<Step, Failed> {
         let triple = self.platform.triple;
         if self.platform.abi != Some("musl") {
             return Err(Failed(format!("--target is {triple}, but must be one with musl")));
         }
         let zig = Self::zig()?;
-        Ok(Step::new(&zig.program("cargo-zigbuild")?, &["build", "--target", triple])
+        let auditable = sbom::auditable()?;
+        Ok(Step::new(&auditable, &["auditable", "zigbuild", "--target", triple])
+            // cargo finds its command zigbuild in the PATH.
+            .env("PATH", zig.path()?)
             .env("CARGO_ZIGBUILD_PYTHON_PATH", zig.program("python")?))
     }
 
