@@ -11,6 +11,7 @@ mod docs;
 mod es_module;
 mod go;
 mod header;
+mod installers;
 mod jar;
 mod java;
 mod kubernetes;
@@ -203,6 +204,16 @@ enum Task {
         #[arg(long)]
         dry_run: bool,
     },
+    /// Write packages for Debian and RPM, the formula for Homebrew, and the manifests for winget to
+    /// target/dist/installers.
+    Installers {
+        /// The folder with the archives of the command for all platforms.
+        #[arg(long, value_name = "FOLDER")]
+        archives: PathBuf,
+        /// Skip the installers of missing archives.
+        #[arg(long)]
+        partial: bool,
+    },
     /// Write software bills of materials (`CycloneDX`) for the command and the libraries to
     /// target/dist/sbom. The wheels contain their own.
     Sbom,
@@ -310,6 +321,7 @@ fn run(task: Task) -> Outcome {
         Task::Image { target, .. } => deploy::image(target.as_deref()),
         Task::Tag { tag } => publish::check_tag(&tag),
         Task::Publish { registry, dry_run } => publish::run(registry, dry_run),
+        Task::Installers { archives, partial } => installers::build(&archives, partial),
         Task::Sbom => sbom::build(),
         Task::Bench { options, task } => bench::run(&options, task.as_ref()),
         Task::Campaign { with_python, arguments } => campaign::run(with_python, &arguments),
