@@ -10,6 +10,7 @@ mod links;
 mod pictures;
 mod readme;
 mod run;
+mod searched;
 mod stores;
 mod tutorials;
 
@@ -31,7 +32,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Check {
-    /// Check only the text: quotes, SQL, links, and that mdBook prints no warnings.
+    /// Check only the text: quotes, SQL, links, that mdBook prints no warnings, and that search finds all errors.
     Book,
     /// Check the links of the built guide and of the API references.
     Links,
@@ -47,7 +48,8 @@ fn check(check: &Check) -> Outcome {
     match check {
         Check::Book => {
             tutorials::check(&book::read()?)?;
-            book::build()
+            book::build()?;
+            searched::check()
         }
         Check::Links => built::check(),
         Check::Readme => readme::check(),
