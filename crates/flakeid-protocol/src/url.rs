@@ -7,9 +7,11 @@ use crate::store::Fault;
 pub fn redact(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return "the store".into() };
     let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-    if !authority.is_empty() && path.contains('@') {
+    // The path of a file may contain an `@`.
+    let is_file = matches!(scheme, "sqlite" | "http+unix") && authority.is_empty();
+    if !is_file && path.contains('@') {
         // An `@` after the first `/`, `?` or `#` shows that the password contains one of these characters without
-        // percent-encoding.
+        // percent-encoding, or that the URL has a `/` too many.
         return format!("{scheme}://…");
     }
     // The last `@` is the separator, because a password that was not percent-encoded may contain an `@`.
@@ -184,6 +186,14 @@ mod tests {
                 panic!("an unknown option was accepted");
             };
             assert!(text.contains("tls-ca") && !text.contains("secret"), "{text}");
+        }
+    }
+
+    #[test]
+    fn password_after_a_superfluous_slash_is_hidden() {
+        assert_eq!(redact("postgresql:///orders:s3cret@db.example/app"), "postgresql://…");
+        for file in ["sqlite:///var/lib/a@b.db", "http+unix:///run/a@b"] {
+            assert_eq!(redact(file), file);
         }
     }
 
