@@ -21,7 +21,6 @@ use crate::config::{BROKER_TTL_MS, BROKER_WINDOW_MS, NAMESPACE};
 pub struct BlockHolder {
     pub keeper: Keeper,
     pub block: Option<u64>,
-    pub jitter: f64,
     /// The time at which the latest successful request was sent.
     pub confirmed: u64,
     /// The grants to hand over to the store's history when the block is released.
@@ -97,6 +96,10 @@ pub struct Broker {
     pub options: KeeperOptions,
     pub blocks: Blocks,
     pub holders: Vec<BlockHolder>,
+    /// The blocks that the thread renews in its current pass.
+    pub renewing: Vec<usize>,
+    /// The random factor of the margin with which the next renewals are due.
+    pub jitter: f64,
     pub stage: Step,
     /// The result of the thread's current pass.
     pub outcome: Result<(), Fault>,
@@ -131,6 +134,8 @@ impl Broker {
             blocks: blocks(namespace),
             namespace: namespace.clone(),
             holders: Vec::new(),
+            renewing: Vec::new(),
+            jitter: 1.0,
             stage: Step::Asleep,
             outcome: Ok(()),
             demands: VecDeque::new(),

@@ -114,9 +114,10 @@ impl World {
         if known.process != process || !known.runs() {
             return;
         }
-        // The number of an earlier request may have been used again.
-        let is_it = |of: &Waiter| of.message == message && of.arrived + BROKER_WAIT_MS <= self.now;
-        let Some(place) = known.waiters.iter().position(is_it) else { return };
+        // The number of an earlier request may have been used again. The earliest requests come first.
+        let mut late =
+            known.waiters.iter().take_while(|of| of.arrived + BROKER_WAIT_MS <= self.now);
+        let Some(place) = late.position(|of| of.message == message) else { return };
         known.waiters.remove(place);
         let answer = known.refuse(&known.no_block_yet());
         self.respond(message, answer);

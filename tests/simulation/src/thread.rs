@@ -48,7 +48,12 @@ impl World {
             known.phase = Phase::Closing;
         }
         known.outcome = Ok(());
-        known.stage = if known.phase == Phase::Closing { Step::Close(0) } else { Step::Renew(0) };
+        if known.phase == Phase::Closing {
+            known.stage = Step::Close(0);
+        } else {
+            known.stage = Step::Renew(0);
+            self.brokers[broker].renewing = self.due(broker);
+        }
         self.proceed(broker);
     }
 
@@ -66,13 +71,15 @@ impl World {
             let known = &mut self.brokers[broker];
             match known.stage {
                 Step::Asleep => return,
-                Step::Renew(index) if index < known.holders.len() => {
-                    known.stage = Step::Renew(index + 1);
-                    if let Some(margin) = self.due(broker, index) {
-                        self.wake_holder(broker, index, margin);
-                    }
+                Step::Renew(place) if place < known.renewing.len() => {
+                    known.stage = Step::Renew(place + 1);
+                    let index = known.renewing[place];
+                    self.wake_holder(broker, index, u64::MAX);
                 }
-                Step::Renew(_) => {
+                Step::Renew(renewed) => {
+                    if renewed > 0 && known.outcome.is_ok() {
+                        known.jitter = self.random.jitter();
+                    }
                     known.holders.retain(|of| of.hold().is_some_and(|hold| !hold.fenced_off));
                     let size = 1_usize << known.namespace.block_bits;
                     let left = known.waiters.len().div_ceil(size).min(MOST_AT_ONCE);
@@ -82,9 +89,8 @@ impl World {
                     known.stage = Step::Lease { left, begun: false };
                 }
                 Step::Lease { left, begun } => {
-                    if begun {
-                        known.holders.retain(|of| of.hold().is_some());
-                    }
+                    // The latest keeper did not lease a block.
+                    known.holders.pop_if(|of| begun && of.hold().is_none());
                     if left == 0 || begun && known.outcome.is_err() {
                         known.stage = Step::Release;
                         continue;
@@ -92,15 +98,8 @@ impl World {
                     known.stage = Step::Lease { left: left - 1, begun: true };
                     let state = GeneratorState::Ended { used_until: 0 };
                     let keeper = Keeper::new(&known.options, state);
-                    let (jitter, confirmed) = (self.random.jitter(), self.now);
-                    let last = Handover::default();
-                    known.holders.push(BlockHolder {
-                        keeper,
-                        block: None,
-                        jitter,
-                        confirmed,
-                        last,
-                    });
+                    let (confirmed, last) = (self.now, Handover::default());
+                    known.holders.push(BlockHolder { keeper, block: None, confirmed, last });
                     let index = known.holders.len() - 1;
                     self.wake_holder(broker, index, u64::MAX);
                 }
@@ -124,19 +123,33 @@ impl World {
         }
     }
 
-    /// Returns the margin with which a block's keeper is due, or `None` if the keeper is not due.
-    fn due(&self, broker: usize, index: usize) -> Option<u64> {
+    /// Returns the blocks whose renewals are due. If there is one, also returns the blocks whose renewals are almost
+    /// due, as the product does. The product limits their number, because it renews them in one transaction.
+    fn due(&self, broker: usize) -> Vec<usize> {
         let known = &self.brokers[broker];
-        let of = &known.holders[index];
-        let hold = of.hold()?;
-        let is_late = self.now - of.confirmed >= known.options.acquire.ttl_ms / 2;
-        let margin = if is_late { u64::MAX } else { renewal_margin(of.keeper.window, of.jitter) };
-        let clock = self.broker_clock(broker);
-        let left = hold.grant.fence.saturating_sub(known.layout().tick_at(clock).unwrap_or(0));
-        // The keeper is asked only if a renewal may be due, because the question is expensive.
-        let may_be_due = left < margin || hold.renewal.is_some();
-        let is_due = || of.keeper.is_due(&known.options, &self.broker_reading(broker), margin, 0);
-        (may_be_due && is_due()).then_some(margin)
+        let reading = self.broker_reading(broker);
+        let tick = known.layout().tick_at(self.broker_clock(broker)).unwrap_or(0);
+        let (mut due, mut nearly_due) = (Vec::new(), Vec::new());
+        for (index, of) in known.holders.iter().enumerate() {
+            let Some(hold) = of.hold() else { continue };
+            let is_late = self.now - of.confirmed >= known.options.acquire.ttl_ms / 2;
+            let margin = renewal_margin(of.keeper.window, known.jitter);
+            let left = hold.grant.fence.saturating_sub(tick);
+            // The keeper is asked only if a renewal may be due, because the question is expensive.
+            let is_due = |margin| {
+                let may_be_due = left < margin || hold.renewal.is_some();
+                may_be_due && of.keeper.is_due(&known.options, &reading, margin, 0)
+            };
+            if is_due(if is_late { u64::MAX } else { margin }) {
+                due.push(index);
+            } else if is_due(margin.midpoint(of.keeper.window)) {
+                nearly_due.push(index);
+            }
+        }
+        if !due.is_empty() {
+            due.append(&mut nearly_due);
+        }
+        due
     }
 
     fn broker_reading(&self, broker: usize) -> Reading {
@@ -191,7 +204,7 @@ impl World {
         let half_ttl = known.options.acquire.ttl_ms / 2;
         let holds = known.holders.iter().filter_map(|of| {
             let left = half_ttl.saturating_sub(self.now - of.confirmed);
-            let margin = renewal_margin(of.keeper.window, of.jitter);
+            let margin = renewal_margin(of.keeper.window, known.jitter);
             let at = layout.unix_ms_at(of.hold()?.grant.fence.saturating_sub(margin));
             Some(at.saturating_sub(clock).max(1).cast_unsigned().min(left.max(1)))
         });
