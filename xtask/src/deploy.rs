@@ -21,7 +21,7 @@ const NEEDED: [(&str, &str); 5] = [
 ];
 
 /// The build context of the Dockerfile.
-const CONTEXT: &str = "target/dist/image";
+pub(crate) const CONTEXT: &str = "target/dist/image";
 /// The test's copy of the image's file system.
 const FILE_SYSTEM: &str = "target/image";
 const AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";

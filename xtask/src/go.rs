@@ -14,7 +14,7 @@ const NEEDED: [(&str, &str); 3] =
     [("gcc", "gcc"), ("go", "golang-go"), ("pkg-config", "pkg-config")];
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-const PATH: &str = "github.com/flakeid/flakeid/go";
+pub(crate) const PATH: &str = "github.com/flakeid/flakeid/go";
 /// The folder with the module and the files that its tests read.
 const WORK: &str = "target/go/repository";
 /// The folder of the modules that the programs of the tests download.
@@ -40,7 +40,10 @@ import os, sys, zipfile
 with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as archive:
     for folder, _, names in sorted(os.walk('github.com')):
         for name in sorted(names):
-            archive.write(os.path.join(folder, name))
+            path = os.path.join(folder, name)
+            # The date is the same in each build.
+            with open(path, 'rb') as file:
+                archive.writestr(zipfile.ZipInfo(path), file.read(), zipfile.ZIP_DEFLATED)
 ";
 
 /// The files that this task adds to the module, or changes.
@@ -102,6 +105,14 @@ pub(crate) fn test() -> Outcome {
         .env("FLAKEID_COMMAND", &flakeid)
         .run()?;
     from_nothing(&proxy)
+}
+
+/// Writes the module with the static library of one platform, and runs a program with it. Returns the path of the proxy.
+pub(crate) fn rehearse(target: &Target) -> Result<String, Failed> {
+    packages::ensure(&NEEDED)?;
+    let proxy = proxy(target)?;
+    from_nothing(&proxy)?;
+    Ok(proxy)
 }
 
 /// Gets the module from the proxy in an empty folder, and runs a program, with and without cgo.

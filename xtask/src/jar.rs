@@ -8,7 +8,7 @@ use crate::c;
 use crate::platform::{Platform, RELEASED, Target, WINDOWS_GNU};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-const DIST: &str = "target/dist/java";
+pub(crate) const DIST: &str = "target/dist/java";
 const POM: &str = "java/pom.xml";
 /// The Maven projects that use the artifact.
 const EXAMPLES: [&str; 2] = ["examples/java/pom.xml", "examples/tutorials/spring-boot/pom.xml"];
@@ -115,6 +115,11 @@ pub(crate) fn release(natives: &Path) -> Outcome {
             missing.join(", ")
         )));
     }
+    assemble(natives)
+}
+
+/// Does the same as [`release`], with the native parts that exist.
+pub(crate) fn assemble(natives: &Path) -> Outcome {
     let artifact = |ending: &str| root().join(DIST).join(format!("flakeid-{VERSION}{ending}"));
     let work = target_folder().join("java/release");
     let (classes, documentation) = (work.join("classes"), work.join("documentation"));

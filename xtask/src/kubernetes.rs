@@ -46,6 +46,12 @@ pub(crate) fn render() -> Outcome {
     check_chart(&deploy::python()?, &helm()?, &["--write"])
 }
 
+/// Writes the package of the chart to a folder. Returns the path of the package.
+pub(crate) fn package(folder: &str) -> Result<String, Failed> {
+    Step::new(&helm()?, &["package", "deploy/chart", "--destination", folder]).run()?;
+    Ok(format!("{folder}/flakeid-{VERSION}.tgz"))
+}
+
 fn check_chart(python: &Venv, helm: &str, arguments: &[&str]) -> Outcome {
     // -B: Python must not write bytecode into the sources.
     python.python(&["-B", "tests/deploy/chart.py", "--helm", helm])?.args(arguments).run()

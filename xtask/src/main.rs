@@ -6,6 +6,7 @@ mod archive;
 mod bench;
 mod c;
 mod campaign;
+mod command;
 mod deploy;
 mod docs;
 mod es_module;
@@ -28,6 +29,7 @@ mod proof;
 mod publish;
 mod python;
 mod recipes;
+mod rehearsal;
 mod rivals;
 mod sbom;
 mod server_packages;
@@ -195,6 +197,22 @@ enum Task {
         #[arg(long)]
         target: Option<String>,
     },
+    /// Build the archive of the command, and the script that installs it.
+    Command {
+        /// Build for this platform (default: x86_64-unknown-linux-musl).
+        #[arg(long)]
+        target: Option<String>,
+    },
+    /// Rehearse a release: build every package that this machine can build, publish it to a local
+    /// registry, and install it from there in an empty folder. Prints the sizes and hashes.
+    Rehearse {
+        /// Rehearse only this part (may be given more than once).
+        #[arg(long, value_name = "PART")]
+        only: Vec<rehearsal::Part>,
+        /// Compare the hashes with those of another rehearsal: its target/rehearsal/SHA256SUMS.
+        #[arg(long, value_name = "FILE")]
+        compare: Option<PathBuf>,
+    },
     /// Check that a tag has this version, such as v0.1.0, and that the changelog has its section.
     Tag { tag: String },
     /// Publish the packages in target/dist, or the crates.
@@ -319,6 +337,11 @@ fn run(task: Task) -> Outcome {
         Task::Toolchains { only } => toolchains::test(&only),
         Task::Image { test: true, .. } => deploy::test_image(),
         Task::Image { target, .. } => deploy::image(target.as_deref()),
+        Task::Command { target } => {
+            let triple = target.as_deref().unwrap_or("x86_64-unknown-linux-musl");
+            Target::new(Some(triple)).and_then(|target| command::build(&target))
+        }
+        Task::Rehearse { only, compare } => rehearsal::run(&only, compare.as_deref()),
         Task::Tag { tag } => publish::check_tag(&tag),
         Task::Publish { registry, dry_run } => publish::run(registry, dry_run),
         Task::Installers { archives, partial } => installers::build(&archives, partial),

@@ -130,7 +130,7 @@ pub(crate) fn tarballs(target: &Target) -> Result<Vec<String>, Failed> {
     Ok(paths(target))
 }
 
-fn paths(target: &Target) -> Vec<String> {
+pub(crate) fn paths(target: &Target) -> Vec<String> {
     let names = ["flakeid-core".to_owned(), platform_package(&target.platform)];
     names.iter().map(|name| tarball(target, name)).collect()
 }

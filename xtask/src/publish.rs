@@ -38,6 +38,16 @@ pub(crate) fn check_tag(tag: &str) -> Outcome {
     if tag.strip_prefix('v') != Some(VERSION) {
         return Err(Failed(format!("the tag is {tag}, but Cargo.toml says v{VERSION}")));
     }
+    check_versions()?;
+    let heading = format!("## [{VERSION}]");
+    if !files::text("CHANGELOG.md")?.lines().any(|line| line.starts_with(&heading)) {
+        return Err(Failed(format!("CHANGELOG.md has no section {heading}")));
+    }
+    Ok(())
+}
+
+/// Checks the versions and the licences that several packages repeat.
+pub(crate) fn check_versions() -> Outcome {
     node::check_manifest()?;
     wasm::check_version()?;
     jar::check_version()?;
@@ -47,10 +57,6 @@ pub(crate) fn check_tag(tag: &str) -> Outcome {
         if files::text(licence)? != files::text(format!("go/{licence}"))? {
             return Err(Failed(format!("go/{licence} differs from {licence}: copy the file")));
         }
-    }
-    let heading = format!("## [{VERSION}]");
-    if !files::text("CHANGELOG.md")?.lines().any(|line| line.starts_with(&heading)) {
-        return Err(Failed(format!("CHANGELOG.md has no section {heading}")));
     }
     Ok(())
 }

@@ -1,8 +1,9 @@
 //! Runs programs of `examples/` that no command of the guide starts.
 
+use flakeid_steps::servers::free_port;
 use flakeid_steps::{Failed, Outcome, Step, files, root};
 
-use crate::run::{Background, Built, Service, WORK, bounded, free_port};
+use crate::run::{Background, Built, Service, WORK, bounded};
 use crate::stores::Stores;
 
 const ORDER: &str = r#"{"item": "tea"}"#;

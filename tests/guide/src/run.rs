@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::thread::sleep;
@@ -58,13 +58,6 @@ pub(crate) fn bounded(program: &str, arguments: &[&str]) -> Step {
 
 /// The time limit for a service, which is long enough for a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
-
-/// Returns a port on which nothing listens.
-pub(crate) fn free_port() -> Result<u16, Failed> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-    let address = listener.and_then(|listener| listener.local_addr());
-    address.map(|address| address.port()).map_err(|error| Failed(format!("no port: {error}")))
-}
 
 /// A program in the background. Dropping this value ends the program, first with SIGTERM.
 pub(crate) struct Background(Child);

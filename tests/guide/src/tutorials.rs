@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
-use flakeid_steps::servers::Servers;
+use flakeid_steps::servers::{Servers, free_port};
 use flakeid_steps::{Failed, Outcome, Step, files, root, target_folder};
 
 use crate::book::{Block, Chapter, NOT_RUN};
-use crate::run::{WORK, free_port};
+use crate::run::WORK;
 
 /// The folder of the tutorials' pages, and of other pages.
 const PAGES: &str = "docs/src/tutorials";

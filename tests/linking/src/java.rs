@@ -13,6 +13,8 @@ const FETCH: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy
 const POM: &str = "java/pom.xml";
 const SOURCES: &str = "java/src/main/java";
 const MANIFEST: &str = "java/src/main/MANIFEST.MF";
+/// The time of the files in each jar, so that the same files make the same bytes.
+const DATE: &str = "--date=2026-01-01T00:00:00Z";
 /// The folder of the artifact's description in the jar, from which Maven installs the jar.
 const IN_JAR: &str = "META-INF/maven/io.github.flakeid/flakeid";
 
@@ -144,7 +146,8 @@ pub fn jar_of(natives: &Path, classes: &Path, to: &Path) -> Result<(), Failed> {
     to.parent().map_or(Ok(()), files::make_folder)?;
     let (to, from) = (files::shown(to)?, files::shown(classes)?);
     let manifest = files::shown(&root().join(MANIFEST))?;
-    Step::new("jar", &["--create", "--file", &to, "--manifest", &manifest, "-C", &from, "."]).run()
+    Step::new("jar", &["--create", DATE, "--file", &to, "--manifest", &manifest, "-C", &from, "."])
+        .run()
 }
 
 /// Empties the folder `pages`, and writes the documentation there.
@@ -169,7 +172,7 @@ pub fn companions(stem: &str, pages: &Path) -> Result<(), Failed> {
     let pages = files::shown(pages)?;
     for (ending, folder) in [("sources", SOURCES), ("javadoc", pages.as_str())] {
         let file = format!("{stem}-{ending}.jar");
-        Step::new("jar", &["--create", "--file", &file, "-C", folder, "."]).run()?;
+        Step::new("jar", &["--create", DATE, "--file", &file, "-C", folder, "."]).run()?;
     }
     Ok(())
 }

@@ -2,11 +2,19 @@
 //! starts.
 
 use std::io::{BufRead, BufReader};
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Stdio};
 
 use crate::step::{Failed, Step};
 use crate::{files, workspace};
+
+/// Returns a port on which nothing listens.
+pub fn free_port() -> Result<u16, Failed> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
+    let address = listener.and_then(|listener| listener.local_addr());
+    address.map(|address| address.port()).map_err(|error| Failed(format!("no port: {error}")))
+}
 
 /// Servers that run, or are starting, until this value is dropped.
 pub struct Servers {

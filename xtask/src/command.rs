@@ -1,0 +1,78 @@
+//! The archive with the command `flakeid`, for users without Rust, and the script that installs it.
+
+use std::path::PathBuf;
+
+use flakeid_steps::{Outcome, Step, files, packages, root};
+
+use crate::platform::Target;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub(crate) const DIST: &str = "target/dist/command";
+/// The programs that make archives with the same bytes from the same files.
+const NEEDED: [(&str, &str); 2] = [("tar", "tar"), ("gzip", "gzip")];
+
+/// Writes the archive for a platform to `target/dist/command`. For musl, the executable needs no system library.
+pub(crate) fn build(target: &Target) -> Outcome {
+    let build = ["--profile", target.profile.name(), "--locked", "-p", "flakeid-cli"];
+    let step = if target.platform.abi == Some("musl") {
+        target.cargo_static()?
+    } else {
+        target.cargo("build")?
+    };
+    step.args(&build).run()?;
+    let name = name(target);
+    let folder = root().join(DIST).join(&name);
+    files::empty(DIST)?;
+    let program = target.platform.program("flakeid");
+    files::copy(target.built_folder().join(&program), folder.join(&program))?;
+    for file in ["LICENSE-APACHE", "LICENSE-MIT"] {
+        files::copy(file, folder.join(file))?;
+    }
+    files::copy("crates/flakeid-cli/README.md", folder.join("README.md"))?;
+    pack(&name)?;
+    files::remove(&folder)?;
+    install_script()?;
+    println!("{}", archive(target).display());
+    Ok(())
+}
+
+/// Packs a folder. On Linux, the same files make the same bytes.
+fn pack(name: &str) -> Outcome {
+    let file = format!("{name}.tar.gz");
+    if !cfg!(target_os = "linux") {
+        return Step::new("tar", &["-czf", &file, name]).within(DIST).run();
+    }
+    packages::ensure(&NEEDED)?;
+    Step::new("tar", &["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner"])
+        .args(&["--mode=go=rX,u+rw,a-s", "--use-compress-program=gzip -9n", "-cf", &file, name])
+        .within(DIST)
+        .run()
+}
+
+/// Writes the script that downloads the archive of this version.
+fn install_script() -> Outcome {
+    let script = files::text("deploy/command/install.sh.in")?.replace("@VERSION@", VERSION);
+    files::write(format!("{DIST}/install.sh"), script)
+}
+
+/// Returns the path of the archive.
+pub(crate) fn archive(target: &Target) -> PathBuf {
+    root().join(DIST).join(format!("{}.tar.gz", name(target)))
+}
+
+/// Returns the name of the archive without its ending. The archive of the C library has the shorter name.
+fn name(target: &Target) -> String {
+    format!("flakeid-command-{VERSION}-{}", target.platform.triple)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn cargo_binstall_finds_the_archive() {
+        let name = "flakeid-command-{ version }-{ target }";
+        let manifest =
+            flakeid_steps::files::text("crates/flakeid-cli/Cargo.toml").unwrap_or_default();
+        assert!(manifest.contains(&format!("/v{{ version }}/{name}.tar.gz\"")));
+        assert!(manifest.contains(&format!("bin-dir = \"{name}/")));
+    }
+}
