@@ -17,8 +17,9 @@ const OTHER_WORKSPACES: [&str; 5] = [
     "bindings/wasm/glue/Cargo.toml",
 ];
 
-/// A package that is compiled only when `flakeid.proto` changes.
-const GRPC: &str = "xtask/grpc/Cargo.toml";
+/// Packages that no other check compiles: one is compiled only when `flakeid.proto` changes, the other one only by
+/// `cargo xtask fuzz`.
+const FORMATTED_ONLY: [&str; 2] = ["fuzz/Cargo.toml", "xtask/grpc/Cargo.toml"];
 
 /// Runs clippy with the profile `dev`, which shares compiled macros and build scripts with the tests.
 fn clippy(arguments: &[&str]) -> Outcome {
@@ -36,7 +37,7 @@ fn clippy_of_other(manifest: &str) -> Outcome {
 
 fn format_rust(arguments: &[&str]) -> Outcome {
     Step::cargo(&["fmt", "--all"]).args(arguments).run()?;
-    for manifest in OTHER_WORKSPACES.into_iter().chain([GRPC]) {
+    for manifest in OTHER_WORKSPACES.into_iter().chain(FORMATTED_ONLY) {
         Step::cargo(&["fmt", "--manifest-path", manifest]).args(arguments).run()?;
     }
     // Packages with their own manifest. The check of the guide compiles them.

@@ -10,6 +10,7 @@ mod command;
 mod deploy;
 mod docs;
 mod es_module;
+mod fuzz;
 mod go;
 mod header;
 mod installers;
@@ -288,6 +289,9 @@ enum Task {
     Mysql,
     /// Prove the lease rule with Z3, and compare the proof with the code on random states.
     Proof(proof::Options),
+    /// Fuzz the parsers of descriptors, IDs, URLs, keyrings, lease requests, and commands and queries
+    /// of the server.
+    Fuzz(fuzz::Options),
     /// Run tests of the core and of leases in Miri, which stops at undefined behaviour.
     Miri,
     /// Start a private server of every kind of store, and stop them on Ctrl-C.
@@ -352,6 +356,7 @@ fn run(task: Task) -> Outcome {
         Task::Failover { arguments } => campaign::failover(&arguments),
         Task::Docs { only } => docs::check(&only),
         Task::Proof(options) => proof::run(&options),
+        Task::Fuzz(options) => fuzz::run(&options),
         Task::Miri => miri::run(),
         Task::Kubernetes { render: true } => kubernetes::render(),
         Task::Kubernetes { render: false } => kubernetes::test(),
