@@ -27,9 +27,9 @@ const STORE_HELP: &str = "\
 Store of the leases, by URL [default: the embedded one of this host]
 
 sqlite:///path/to/file, sqlite://file (in the working directory), postgresql://, mysql://, redis://, \
-redis+sentinel:// or etcd://. The URL of a server may name several hosts: host:port,host:port. \
-Every user of this host who lists processes can see this argument: give a password \
-in FLAKEID_STORE instead.";
+redis+sentinel://, etcd://, kubernetes://namespace/name, s3://bucket/prefix or dynamodb://table. \
+The URL of a server may name several hosts: host:port,host:port. Every user of this host who lists \
+processes can see this argument: give a password in FLAKEID_STORE instead.";
 
 #[derive(Args)]
 pub(crate) struct StoreUrl {
