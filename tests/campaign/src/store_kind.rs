@@ -19,6 +19,8 @@ pub(crate) enum StoreKind {
     #[value(name = "dynamodb")]
     DynamoDb,
     S3,
+    /// An API server whose program `FLAKEID_TEST_KUBE_APISERVER` names. No other value selects it.
+    Kubernetes,
     /// Two brokers in front of one server.
     Broker,
     /// A primary and its synchronous standby.
@@ -32,7 +34,7 @@ pub(crate) enum StoreKind {
 }
 
 impl StoreKind {
-    const EACH: [Self; 12] = [
+    const EACH: [Self; 13] = [
         Self::Sqlite,
         Self::Postgres,
         Self::Mysql,
@@ -40,6 +42,7 @@ impl StoreKind {
         Self::Etcd,
         Self::DynamoDb,
         Self::S3,
+        Self::Kubernetes,
         Self::Broker,
         Self::PostgresStandby,
         Self::Galera,
@@ -59,6 +62,7 @@ impl StoreKind {
             Self::Etcd => "etcd",
             Self::DynamoDb => "dynamodb",
             Self::S3 => "s3",
+            Self::Kubernetes => "kubernetes",
             Self::Broker => "broker",
             Self::PostgresStandby => "postgres-standby",
             Self::Galera => "galera",
@@ -78,6 +82,7 @@ impl StoreKind {
             Self::Etcd => "etcd",
             Self::DynamoDb => "DynamoDB (dynalite)",
             Self::S3 => "S3 (versitygw)",
+            Self::Kubernetes => "Kubernetes",
             Self::Broker => "two brokers on PostgreSQL",
             Self::PostgresStandby => "PostgreSQL, synchronous standby",
             Self::Galera => "Galera, three members",
@@ -96,8 +101,8 @@ impl StoreKind {
     /// Returns the kinds that this value selects.
     pub(crate) fn each(self) -> impl Iterator<Item = Self> + Send {
         Self::EACH.into_iter().filter(move |kind| match self {
-            Self::All => true,
-            Self::Servers => !kind.is_cluster(),
+            Self::All => *kind != Self::Kubernetes,
+            Self::Servers => !kind.is_cluster() && *kind != Self::Kubernetes,
             Self::Clusters => kind.is_cluster(),
             one => one == *kind,
         })

@@ -10,7 +10,8 @@ use std::io;
 use std::mem::MaybeUninit;
 
 use flakeid_test_servers::{
-    DynamoDbServer, EtcdServer, MariadbServer, PostgresServer, RedisServer, S3Server, Server,
+    DynamoDbServer, EtcdServer, KubernetesServer, MariadbServer, PostgresServer, RedisServer,
+    S3Server, Server,
 };
 use tempfile::TempDir;
 
@@ -34,6 +35,7 @@ pub(crate) fn deploy(kind: StoreKind) -> io::Result<Box<dyn Deployment>> {
         StoreKind::Etcd => AnyServer::Etcd(EtcdServer::new()),
         StoreKind::DynamoDb => AnyServer::DynamoDb(DynamoDbServer::new()),
         StoreKind::S3 => AnyServer::S3(S3Server::new()),
+        StoreKind::Kubernetes => AnyServer::Kubernetes(KubernetesServer::new()),
         StoreKind::Broker => return Ok(Box::new(BrokerDeployment::new()?)),
         StoreKind::PostgresStandby => return cluster(Box::new(PostgresServers::start())),
         StoreKind::Galera => return cluster(Box::new(GaleraMembers::start())),

@@ -8,7 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use flakeid_test_servers::{
-    DynamoDbServer, EtcdServer, MariadbServer, PostgresServer, Proxy, RedisServer, S3Server, Server,
+    DynamoDbServer, EtcdServer, KubernetesServer, MariadbServer, PostgresServer, Proxy,
+    RedisServer, S3Server, Server,
 };
 use tempfile::TempDir;
 
@@ -22,6 +23,8 @@ use crate::stores::port_of;
 pub(crate) struct ServerDeployment {
     server: AnyServer,
     proxies: Vec<Proxy>,
+    /// The URLs of the store through the proxies.
+    urls: Vec<String>,
     backups: TempDir,
     /// The number of older copies.
     copies: AtomicU64,
@@ -34,6 +37,7 @@ pub(crate) enum AnyServer {
     Etcd(EtcdServer),
     DynamoDb(DynamoDbServer),
     S3(S3Server),
+    Kubernetes(KubernetesServer),
 }
 
 impl AnyServer {
@@ -45,6 +49,23 @@ impl AnyServer {
             Self::Etcd(server) => server,
             Self::DynamoDb(server) => server,
             Self::S3(server) => server,
+            Self::Kubernetes(server) => server,
+        }
+    }
+
+    fn port(&self) -> io::Result<u16> {
+        match self {
+            Self::Kubernetes(server) => Ok(server.port()),
+            _ => port_of(&self.server().url()),
+        }
+    }
+
+    /// Returns the URL of the store through a proxy for `port`.
+    fn url_at(&self, port: u16, proxy: u16) -> String {
+        let url = self.server().url();
+        match self {
+            Self::Kubernetes(server) => server.url_at(proxy),
+            _ => url.replace(&format!("127.0.0.1:{port}"), &format!("127.0.0.1:{proxy}")),
         }
     }
 
@@ -66,7 +87,7 @@ impl AnyServer {
                 thread::sleep(duration);
                 paused
             }
-            Self::Etcd(_) | Self::DynamoDb(_) | Self::S3(_) => {
+            Self::Etcd(_) | Self::DynamoDb(_) | Self::S3(_) | Self::Kubernetes(_) => {
                 Err("this store has no locks that a client could hold".into())
             }
         };
@@ -76,11 +97,11 @@ impl AnyServer {
 
 impl ServerDeployment {
     pub(crate) fn new(server: AnyServer) -> io::Result<Self> {
-        let url = server.server().url();
-        let port = port_of(&url)?;
-        let proxies = (0..GROUPS).map(|_| Proxy::to(port)).collect();
+        let port = server.port()?;
+        let proxies: Vec<Proxy> = (0..GROUPS).map(|_| Proxy::to(port)).collect();
+        let urls = proxies.iter().map(|proxy| server.url_at(port, proxy.port())).collect();
         let backups = tempfile::Builder::new().prefix("flakeid-backups").tempdir()?;
-        Ok(Self { server, proxies, backups, copies: AtomicU64::new(0) })
+        Ok(Self { server, proxies, urls, backups, copies: AtomicU64::new(0) })
     }
 
     fn copy(&self, number: u64) -> PathBuf {
@@ -109,11 +130,7 @@ impl ServerDeployment {
 
 impl Deployment for ServerDeployment {
     fn url(&self, group: usize) -> String {
-        let url = self.server.server().url();
-        let ports = port_of(&url).map(|port| (port, self.proxies[group % GROUPS].port()));
-        ports.map_or(url.clone(), |(real, proxy)| {
-            url.replace(&format!("127.0.0.1:{real}"), &format!("127.0.0.1:{proxy}"))
-        })
+        self.urls[group % GROUPS].clone()
     }
 
     fn direct_url(&self) -> String {
@@ -133,7 +150,10 @@ impl Deployment for ServerDeployment {
 
     fn lease_bounds(&self) -> LeaseBounds {
         match self.server {
-            AnyServer::Etcd(_) | AnyServer::DynamoDb(_) | AnyServer::S3(_) => LeaseBounds::SECONDS,
+            AnyServer::Etcd(_)
+            | AnyServer::DynamoDb(_)
+            | AnyServer::S3(_)
+            | AnyServer::Kubernetes(_) => LeaseBounds::SECONDS,
             _ => LeaseBounds::EXACT,
         }
     }
@@ -155,8 +175,9 @@ impl Deployment for ServerDeployment {
         match self.server {
             AnyServer::Etcd(_) => &ALL[..6],
             // Copied files restore neither a table with another ID, as the backups of DynamoDB do, nor an object with
-            // another modification time, as tools that put a copy back do. The conformance suite restores both.
-            AnyServer::DynamoDb(_) | AnyServer::S3(_) => &ALL[..5],
+            // another modification time, as tools that put a copy back do. The conformance suite restores both. An etcd
+            // that is restored to a copy of the last minute is not detected under Kubernetes.
+            AnyServer::DynamoDb(_) | AnyServer::S3(_) | AnyServer::Kubernetes(_) => &ALL[..5],
             _ => &ALL,
         }
     }
@@ -164,7 +185,7 @@ impl Deployment for ServerDeployment {
     fn begins_run(&self, store_fault: StoreFault) -> bool {
         match self.server {
             // A document store has no runs of a server: only a restore of the document begins another run.
-            AnyServer::DynamoDb(_) | AnyServer::S3(_) => false,
+            AnyServer::DynamoDb(_) | AnyServer::S3(_) | AnyServer::Kubernetes(_) => false,
             _ => store_fault.is_restart() || store_fault.is_failover(),
         }
     }
