@@ -18,46 +18,48 @@ use crate::{jar, node, publish, wasm};
 const PINS: &str = "xtask/rehearsal";
 const VERDACCIO: &str = "target/tools/verdaccio";
 
-/// Builds the packages of the crates, as for publishing, and runs the quickstart with these packages.
+/// Builds the packages of the crates, as for publishing, and runs the quickstart with the packages from a registry.
 pub(super) fn crates() -> Result<Vec<Artifact>, Failed> {
-    // Cargo builds each crate from its package, with the packages of the crates on which it depends.
+    // Cargo builds each crate from its package, with the packages of the crates on which it depends. For this, it
+    // writes a registry.
+    let registry = "target/package/tmp-registry";
     files::empty("target/package")?;
     publish::run(publish::Registry::Crates, true)?;
-    // The dry run leaves the unpacked packages, but not the packages.
-    let version = format!("-{VERSION}");
-    let unpacked = files::entries("target/package")?;
-    let names =
-        unpacked.iter().filter_map(|path| path.file_name()?.to_str()?.strip_suffix(&version));
-    names
-        .fold(Step::cargo(&["package", "--locked", "--quiet", "--no-verify"]), |step, name| {
-            step.args(&["--package", name])
-        })
+    let port = free_port()?;
+    let server = Step::new("python3", &["-B", &format!("{PINS}/crates.py"), registry])
+        .args(&[&port.to_string()])
+        .spawn(Stdio::null(), Stdio::null())?;
+    let outcome = with_crates(&format!("http://127.0.0.1:{port}/index"));
+    stop(server)?;
+    outcome?;
+    let packages = files::with_extension(registry, "crate")?;
+    Ok(packages.into_iter().map(Artifact::reproducible).collect())
+}
+
+/// Runs the quickstart in an empty folder, with the crates of a registry in place of crates.io.
+fn with_crates(index: &str) -> Outcome {
+    Step::new("curl", &["-sS", "--fail", "--retry", "20", "--retry-connrefused"])
+        .args(&["--retry-delay", "1", "-o", "/dev/null", &format!("{index}/config.json")])
         .run()?;
-    let folder = empty_folder("crates")?;
-    let unpacked = format!("{folder}/packages");
-    files::make_folder(&unpacked)?;
-    let ending = format!("-{VERSION}.crate");
-    let mut patches = String::new();
-    let mut artifacts = Vec::new();
-    for path in files::with_extension("target/package", "crate")? {
-        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let Some(name) = file.strip_suffix(&ending) else { continue };
-        Step::new("tar", &["-xzf", &absolute(&path)?, "-C", &unpacked]).run()?;
-        _ = writeln!(patches, "{name} = {{ path = \"../packages/{name}-{VERSION}\" }}");
-        artifacts.push(Artifact::reproducible(path));
-    }
-    let project = format!("{folder}/quickstart");
+    let project = empty_folder("crates")?;
     // The empty table keeps Cargo from searching for a workspace in the folders above.
     files::write(
         format!("{project}/Cargo.toml"),
         format!(
             "[workspace]\n[package]\nname = \"quickstart\"\nedition = \"2024\"\n[dependencies]\n\
-             flakeid = \"{VERSION}\"\n[patch.crates-io]\n{patches}"
+             flakeid = \"={VERSION}\"\n"
         ),
     )?;
+    let sources = format!(
+        "[source.crates-io]\nreplace-with = \"rehearsal\"\n[source.rehearsal]\nregistry = \"sparse+{index}/\"\n"
+    );
+    files::write(format!("{project}/.cargo/config.toml"), sources)?;
     files::copy("examples/quickstart.rs", format!("{project}/src/main.rs"))?;
-    Step::cargo(&["run", "--quiet"]).within(&project).run()?;
-    Ok(artifacts)
+    // Cargo would keep the packages of each registry in the folder of the user.
+    Step::cargo(&["run", "--quiet"])
+        .within(&project)
+        .env("CARGO_HOME", root().join(&project).join("home"))
+        .run()
 }
 
 /// Installs the wheel from an index in a clean environment, and runs the quickstart and the command.
