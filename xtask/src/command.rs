@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use flakeid_steps::venv::PYTHON;
 use flakeid_steps::{Outcome, Step, files, packages, root};
 
 use crate::platform::Target;
@@ -29,22 +30,26 @@ pub(crate) fn build(target: &Target) -> Outcome {
         files::copy(file, folder.join(file))?;
     }
     files::copy("crates/flakeid-cli/README.md", folder.join("README.md"))?;
-    pack(&name)?;
+    pack(target)?;
     files::remove(&folder)?;
     install_script()?;
     println!("{}", archive(target).display());
     Ok(())
 }
 
-/// Packs a folder. On Linux, the same files make the same bytes.
-fn pack(name: &str) -> Outcome {
-    let file = format!("{name}.tar.gz");
+/// Packs the folder of a platform. On Linux, the same files make the same bytes.
+fn pack(target: &Target) -> Outcome {
+    let (name, file) = (name(target), file(target));
+    if target.platform.system == "win32" {
+        // winget reads only zip archives.
+        return Step::new(PYTHON, &["-m", "zipfile", "-c", &file, &name]).within(DIST).run();
+    }
     if !cfg!(target_os = "linux") {
-        return Step::new("tar", &["-czf", &file, name]).within(DIST).run();
+        return Step::new("tar", &["-czf", &file, &name]).within(DIST).run();
     }
     packages::ensure(&NEEDED)?;
     Step::new("tar", &["--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner"])
-        .args(&["--mode=go=rX,u+rw,a-s", "--use-compress-program=gzip -9n", "-cf", &file, name])
+        .args(&["--mode=go=rX,u+rw,a-s", "--use-compress-program=gzip -9n", "-cf", &file, &name])
         .within(DIST)
         .run()
 }
@@ -57,7 +62,12 @@ fn install_script() -> Outcome {
 
 /// Returns the path of the archive.
 pub(crate) fn archive(target: &Target) -> PathBuf {
-    root().join(DIST).join(format!("{}.tar.gz", name(target)))
+    root().join(DIST).join(file(target))
+}
+
+fn file(target: &Target) -> String {
+    let ending = if target.platform.system == "win32" { "zip" } else { "tar.gz" };
+    format!("{}.{ending}", name(target))
 }
 
 /// Returns the name of the archive without its ending. The archive of the C library has the shorter name.
@@ -72,7 +82,9 @@ mod tests {
         let name = "flakeid-command-{ version }-{ target }";
         let manifest =
             flakeid_steps::files::text("crates/flakeid-cli/Cargo.toml").unwrap_or_default();
-        assert!(manifest.contains(&format!("/v{{ version }}/{name}.tar.gz\"")));
+        for ending in ["tar.gz", "zip"] {
+            assert!(manifest.contains(&format!("/v{{ version }}/{name}.{ending}\"")));
+        }
         assert!(manifest.contains(&format!("bin-dir = \"{name}/")));
     }
 }
