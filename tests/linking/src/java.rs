@@ -156,7 +156,9 @@ pub fn jar_of(natives: &Path, classes: &Path, to: &Path) -> Result<(), Failed> {
 /// If javadoc prints a warning.
 pub fn javadoc(pages: &Path) -> Result<(), Failed> {
     files::empty(pages)?;
-    Step::new("javadoc", &["-quiet", "--release", "17", "-Xdoclint:all,-missing", "-Werror"])
+    // Without times, the same sources make the same pages.
+    Step::new("javadoc", &["-quiet", "-notimestamp", "--release", "17"])
+        .args(&["-Xdoclint:all,-missing", "-Werror"])
         .args(&["-cp", &jars()?, "-sourcepath", SOURCES, "-d", &files::shown(pages)?])
         .args(&["-subpackages", "io.github.flakeid"])
         .run()
