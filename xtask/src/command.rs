@@ -21,7 +21,7 @@ pub(crate) fn build(target: &Target) -> Outcome {
         target.cargo("build")?
     };
     step.args(&build).run()?;
-    let name = name(target);
+    let name = name(target.platform.triple);
     let folder = root().join(DIST).join(&name);
     files::empty(DIST)?;
     let program = target.platform.program("flakeid");
@@ -39,9 +39,9 @@ pub(crate) fn build(target: &Target) -> Outcome {
 
 /// Packs the folder of a platform. On Linux, the same files make the same bytes.
 fn pack(target: &Target) -> Outcome {
-    let (name, file) = (name(target), file(target));
+    let triple = target.platform.triple;
+    let (name, file) = (name(triple), file(triple));
     if target.platform.system == "win32" {
-        // winget reads only zip archives.
         return Step::new(PYTHON, &["-m", "zipfile", "-c", &file, &name]).within(DIST).run();
     }
     if !cfg!(target_os = "linux") {
@@ -62,17 +62,18 @@ fn install_script() -> Outcome {
 
 /// Returns the path of the archive.
 pub(crate) fn archive(target: &Target) -> PathBuf {
-    root().join(DIST).join(file(target))
+    root().join(DIST).join(file(target.platform.triple))
 }
 
-fn file(target: &Target) -> String {
-    let ending = if target.platform.system == "win32" { "zip" } else { "tar.gz" };
-    format!("{}.{ending}", name(target))
+/// Returns the file name of the archive for a platform. winget reads only zip archives.
+pub(crate) fn file(triple: &str) -> String {
+    let ending = if triple.contains("windows") { "zip" } else { "tar.gz" };
+    format!("{}.{ending}", name(triple))
 }
 
 /// Returns the name of the archive without its ending. The archive of the C library has the shorter name.
-fn name(target: &Target) -> String {
-    format!("flakeid-command-{VERSION}-{}", target.platform.triple)
+fn name(triple: &str) -> String {
+    format!("flakeid-command-{VERSION}-{triple}")
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! the code has almost no `unsafe`, and panics and broken assertions need none.
 
 use clap::Args;
-use flakeid_steps::{Outcome, Step, files, packages, root};
+use flakeid_steps::{Failed, Outcome, Step, files, packages, root};
 
 /// The instrumentation that libFuzzer requires.
 const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -26,6 +26,15 @@ pub(crate) struct Options {
 /// inputs that were found remain in `target/fuzz/corpus` for later runs.
 pub(crate) fn run(options: &Options) -> Outcome {
     packages::ensure(&[("g++", "g++")])?;
+    let mut targets = Vec::new();
+    for path in files::with_extension("fuzz/fuzz_targets", "rs")? {
+        targets.push(path.file_stem().unwrap_or_default().to_string_lossy().into_owned());
+    }
+    if let Some(unknown) = options.only.iter().find(|name| !targets.contains(name)) {
+        let all = targets.join(", ");
+        return Err(Failed(format!("--only is {unknown}, but must be one of {all}")));
+    }
+    targets.retain(|name| options.only.is_empty() || options.only.contains(name));
     let triple = Step::new("rustc", &["--print", "host-tuple"]).output()?;
     let triple = triple.trim();
     // With a target, Cargo does not instrument build scripts and macros.
@@ -34,11 +43,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
         .env("RUSTFLAGS", FLAGS)
         .run()?;
     let seconds = format!("-max_total_time={}", options.seconds);
-    for path in files::with_extension("fuzz/fuzz_targets", "rs")? {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        if !options.only.is_empty() && !options.only.contains(&name) {
-            continue;
-        }
+    for name in targets {
         let (corpus, failures) = (format!("{WORK}/corpus/{name}"), format!("{WORK}/failures"));
         files::make_folder(&corpus)?;
         files::make_folder(&failures)?;

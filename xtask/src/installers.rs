@@ -5,6 +5,8 @@ use std::path::Path;
 
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root};
 
+use crate::command;
+
 const DIST: &str = "target/dist/installers";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const REPOSITORY: &str = env!("CARGO_PKG_REPOSITORY");
@@ -41,7 +43,7 @@ pub(crate) fn build(archives: &Path, partial: bool) -> Outcome {
     packages::ensure(&NEEDED)?;
     files::empty(DIST)?;
     let archive = |triple: &str| -> Result<Option<String>, Failed> {
-        let file = root().join(archives).join(name(triple));
+        let file = root().join(archives).join(command::file(triple));
         match file.is_file() {
             true => files::shown(&file).map(Some),
             false if partial => Ok(None),
@@ -66,12 +68,6 @@ pub(crate) fn build(archives: &Path, partial: bool) -> Outcome {
     Ok(())
 }
 
-/// Returns the name of the archive for a platform. winget reads only zip archives.
-fn name(triple: &str) -> String {
-    let ending = if triple.contains("windows") { "zip" } else { "tar.gz" };
-    format!("flakeid-command-{VERSION}-{triple}.{ending}")
-}
-
 /// Replaces the names in a template. Returns `None` if an archive is missing.
 fn filled(
     template: &str,
@@ -83,7 +79,7 @@ fn filled(
             return Err(Failed("a template contains an @SHA256: without its end".to_owned()));
         };
         let Some(archive) = archive(triple)? else { return Ok(None) };
-        let url = format!("{REPOSITORY}/releases/download/v{VERSION}/{}", name(triple));
+        let url = format!("{REPOSITORY}/releases/download/v{VERSION}/{}", command::file(triple));
         let sum = Step::new("sha256sum", &[&archive]).output()?;
         let sum = sum.split_whitespace().next().unwrap_or_default();
         text = format!("{}{sum}{after}", before.replace(&format!("@URL:{triple}@"), &url));
@@ -189,7 +185,9 @@ mod tests {
         assert!(matches!(filled(template, |_| Ok(None)), Ok(None)));
         let text = filled(template, |_| Ok(Some("LICENSE-MIT".to_owned())));
         let text = text.ok().flatten().unwrap_or_default();
-        assert!(text.contains(&format!("/releases/download/v{VERSION}/{}\"", name("one"))));
+        assert!(
+            text.contains(&format!("/releases/download/v{VERSION}/{}\"", command::file("one")))
+        );
         assert!(text.ends_with(&format!("\"\nversion {VERSION}\n")));
         assert!(!text.contains('@'));
     }

@@ -10,6 +10,7 @@ pub(super) const WORK: &str = "target/rehearsal";
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The platform of this machine's packages: the system on which releases for Linux are built.
 pub(super) const PLATFORM: &str = "x86_64-unknown-linux-gnu";
+
 /// A file of a release.
 pub(super) struct Artifact {
     pub(super) path: PathBuf,

@@ -62,11 +62,11 @@ impl AnyServer {
 
     /// Returns the URL of the store through a proxy for `port`.
     fn url_at(&self, port: u16, proxy: u16) -> String {
-        let url = self.server().url();
-        match self {
-            Self::Kubernetes(server) => server.url_at(proxy),
-            _ => url.replace(&format!("127.0.0.1:{port}"), &format!("127.0.0.1:{proxy}")),
+        if let Self::Kubernetes(server) = self {
+            return server.url_at(proxy);
         }
+        let url = self.server().url();
+        url.replace(&format!("127.0.0.1:{port}"), &format!("127.0.0.1:{proxy}"))
     }
 
     /// Holds the locks that every transaction needs for some time.
