@@ -1,5 +1,6 @@
 //! The execution of a campaign: injects the scheduled faults, and waits for the recovery.
 
+use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -236,10 +237,18 @@ impl<'a> Execution<'a> {
             }
             thread::sleep(Duration::from_millis(5));
         }
+        // A high load suggests that the machine was too slow for the short windows of a campaign.
+        let load = fs::read_to_string("/proc/loadavg")?;
         let silent =
             (0..slots).filter(|slot| self.shared.tally(*slot, Tally::Ids) == before[*slot]);
-        let silent = silent.map(|slot| slot.to_string()).collect::<Vec<_>>().join(", ");
-        self.workers.crashed.push(format!("workers {silent} issued no IDs after the last fault"));
+        for slot in silent {
+            let latest = self.workers.latest_event(slot)?;
+            let latest = latest.as_deref().unwrap_or("none");
+            self.workers.crashed.push(format!(
+                "worker {slot} issued no IDs after the last fault; its latest event: {latest}"
+            ));
+        }
+        self.workers.crashed.push(format!("load averages at the end: {}", load.trim_end()));
         Ok(None)
     }
 

@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)]
 
+use std::fs;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
@@ -55,6 +56,15 @@ impl Workers {
     /// Returns the folder with the events and errors of each worker.
     pub(crate) fn events(&self) -> PathBuf {
         self.command.folder.join("events")
+    }
+
+    /// Returns the latest event or error in a worker's log, or `None` if the worker has no log.
+    pub(crate) fn latest_event(&self, slot: usize) -> io::Result<Option<String>> {
+        match fs::read_to_string(self.events().join(format!("{slot:02}.log"))) {
+            Ok(log) => Ok(log.lines().next_back().map(str::to_owned)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -58,6 +58,13 @@ impl Daemon {
         }
     }
 
+    /// The log, if the program has ended although nothing stopped or killed it.
+    pub(crate) fn ended(&self) -> Option<String> {
+        let has_ended = self.process().as_mut().is_some_and(|process| !process.is_running());
+        let log = || fs::read_to_string(&self.log).unwrap_or_default();
+        has_ended.then(|| format!("{} has ended: {}", self.name, log()))
+    }
+
     pub(crate) fn signal(&self, signal: libc::c_int) {
         self.process().as_ref().expect("the server runs").signal(signal);
     }

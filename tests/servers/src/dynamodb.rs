@@ -77,6 +77,10 @@ impl Server for DynamoDbServer {
         self.daemon.signal(libc::SIGCONT);
     }
 
+    fn ended(&self) -> Option<String> {
+        self.daemon.ended()
+    }
+
     fn data(&self) -> PathBuf {
         self.home.path().join("data")
     }

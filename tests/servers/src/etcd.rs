@@ -238,6 +238,10 @@ impl Server for EtcdServer {
         self.daemon.signal(libc::SIGCONT);
     }
 
+    fn ended(&self) -> Option<String> {
+        self.daemon.ended()
+    }
+
     fn data(&self) -> PathBuf {
         self.home.path().join("data")
     }

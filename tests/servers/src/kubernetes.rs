@@ -156,6 +156,10 @@ impl Server for KubernetesServer {
         self.server.signal(libc::SIGCONT);
     }
 
+    fn ended(&self) -> Option<String> {
+        self.server.ended().or_else(|| self.etcd.ended())
+    }
+
     fn data(&self) -> PathBuf {
         self.home.path().join("etcd")
     }

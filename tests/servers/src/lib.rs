@@ -73,6 +73,9 @@ pub trait Server: Send + Sync {
     /// Continues the process with SIGCONT after [`pause`](Self::pause).
     fn resume(&self);
 
+    /// The log of a server that has ended although nothing stopped or killed it.
+    fn ended(&self) -> Option<String>;
+
     /// The data directory, which can be copied while the server is stopped.
     fn data(&self) -> PathBuf;
 }

@@ -255,6 +255,10 @@ impl Server for MariadbServer {
         self.daemon.signal(libc::SIGCONT);
     }
 
+    fn ended(&self) -> Option<String> {
+        self.daemon.ended()
+    }
+
     fn data(&self) -> PathBuf {
         self.home.path().join("data")
     }

@@ -340,6 +340,10 @@ impl Server for PostgresServer {
         self.signal_all(libc::SIGCONT);
     }
 
+    fn ended(&self) -> Option<String> {
+        self.daemon.ended()
+    }
+
     fn data(&self) -> PathBuf {
         self.home.path().join("data")
     }

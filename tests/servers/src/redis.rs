@@ -191,6 +191,10 @@ impl Server for RedisServer {
         self.daemon.signal(libc::SIGCONT);
     }
 
+    fn ended(&self) -> Option<String> {
+        self.daemon.ended()
+    }
+
     fn data(&self) -> PathBuf {
         self.home.path().join("data")
     }

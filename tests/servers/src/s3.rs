@@ -133,6 +133,10 @@ impl Server for S3Server {
         self.daemon.signal(libc::SIGCONT);
     }
 
+    fn ended(&self) -> Option<String> {
+        self.daemon.ended()
+    }
+
     fn data(&self) -> PathBuf {
         self.home.path().join("data")
     }

@@ -190,6 +190,10 @@ impl Deployment for ServerDeployment {
         }
     }
 
+    fn crashed(&self) -> Vec<String> {
+        self.server.server().ended().into_iter().collect()
+    }
+
     fn inject(&self, store_fault: StoreFault, duration: Duration, group: usize) -> io::Result<()> {
         let (server, proxy) = (self.server.server(), &self.proxies[group % GROUPS]);
         match store_fault {
