@@ -49,6 +49,12 @@ pub(crate) fn failover(arguments: &[String]) -> Outcome {
     step.run()
 }
 
+/// Counts the requests that two brokers send to a store.
+pub(crate) fn requests(arguments: &[String]) -> Outcome {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    start(&["requests"])?.args(&arguments).run()
+}
+
 /// Starts a private server of every kind, for manual tests.
 pub(crate) fn stores() -> Outcome {
     server_packages::ensure_stores()?;

@@ -271,6 +271,12 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Count the requests that two brokers send to a store, on a private server.
+    Requests {
+        /// For example `--store s3 --window 30`; `-- --help` lists the options.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Build the guide (docs), run its commands, and start the examples that it quotes.
     Docs {
         /// Check only this part (may be given more than once).
@@ -354,6 +360,7 @@ fn run(task: Task) -> Outcome {
         Task::Campaign { with_python, arguments } => campaign::run(with_python, &arguments),
         Task::Simulate { arguments } => simulation::run(&arguments),
         Task::Failover { arguments } => campaign::failover(&arguments),
+        Task::Requests { arguments } => campaign::requests(&arguments),
         Task::Docs { only } => docs::check(&only),
         Task::Proof(options) => proof::run(&options),
         Task::Fuzz(options) => fuzz::run(&options),

@@ -29,7 +29,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use campaign::Campaign;
-use failover::{Failover, Issuer, Members};
+use failover::{Failover, Issuer, Members, Requests};
 use renewals::Renewals;
 use worker::Worker;
 
@@ -48,6 +48,8 @@ enum Command {
     Renewals(Renewals),
     /// Measure how long processes get no IDs when their store restarts or fails over.
     Failover(Failover),
+    /// Count the requests that two brokers send to a store.
+    Requests(Requests),
     /// Start a private server of every kind, print the URLs, and run until Ctrl-C.
     Stores,
     /// Run a process of a campaign.
@@ -67,6 +69,7 @@ fn run() -> io::Result<bool> {
         Command::Renewals(renewals) => renewals.run(),
         Command::Stores => deployment::keep_all().map(|()| true),
         Command::Failover(failover) => failover.run(),
+        Command::Requests(requests) => requests.run(),
         Command::Issuer(issuer) => issuer.run().map(|()| true),
         Command::Members(members) => members.run().map(|()| true),
         Command::Worker(worker) => worker.run().map(|()| true),

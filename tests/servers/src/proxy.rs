@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -18,6 +19,7 @@ pub struct Proxy {
 struct Network {
     condition: Mutex<Condition>,
     changed: Condvar,
+    requests: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -95,6 +97,14 @@ impl Proxy {
         self.network.change(|condition| condition.redirected_to = Some(port));
     }
 
+    /// Returns the number of requests that clients have sent. Data from a client count as another request if they
+    /// follow data from the server, or are the first of a connection. The messages that begin an encrypted connection
+    /// therefore also count.
+    #[must_use]
+    pub fn requests(&self) -> u64 {
+        self.network.requests.load(Ordering::Relaxed)
+    }
+
     /// Ends every cut, delay and redirection.
     pub fn heal(&self) {
         self.network.change(|condition| {
@@ -164,18 +174,25 @@ impl Network {
             number = condition.connections;
             condition.open.insert(number, [client_kept, server_kept]);
         });
+        let is_answered = AtomicBool::new(true);
         thread::scope(|scope| {
-            scope.spawn(|| self.forward(from_client, server));
-            self.forward(from_server, client);
+            scope.spawn(|| {
+                self.forward(from_client, server, || {
+                    let begins = is_answered.swap(false, Ordering::Relaxed);
+                    self.requests.fetch_add(u64::from(begins), Ordering::Relaxed);
+                });
+            });
+            self.forward(from_server, client, || is_answered.store(true, Ordering::Relaxed));
         });
         // Closed connections are removed because the proxy would otherwise run out of file
         // descriptors.
         self.change(|condition| drop(condition.open.remove(&number)));
     }
 
-    fn forward(&self, mut from: TcpStream, mut to: TcpStream) {
+    fn forward(&self, mut from: TcpStream, mut to: TcpStream, on_data: impl Fn()) {
         let mut part = [0; 16_384];
         while let Ok(length @ 1..) = from.read(&mut part) {
+            on_data();
             self.wait_for_network();
             if to.write_all(&part[..length]).is_err() {
                 break;
@@ -214,6 +231,7 @@ mod tests {
         let mut stream = connect();
         stream.write_all(b"a").unwrap();
         assert_eq!(echo(&mut stream).unwrap(), b'a');
+        assert_eq!(proxy.requests(), 1);
 
         proxy.cut();
         stream.write_all(b"b").unwrap();
@@ -222,6 +240,7 @@ mod tests {
         proxy.heal();
         stream.set_read_timeout(None).unwrap();
         assert_eq!(echo(&mut stream).unwrap(), b'b');
+        assert_eq!(proxy.requests(), 2);
 
         proxy.reset();
         assert!(echo(&mut stream).is_err());

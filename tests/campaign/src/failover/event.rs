@@ -4,8 +4,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use flakeid_test_servers::{
-    EtcdCluster, EtcdServer, GaleraCluster, MariadbPair, MariadbServer, PostgresPair,
-    PostgresServer, RedisSentinels, RedisServer, Server,
+    DynamoDbServer, EtcdCluster, EtcdServer, GaleraCluster, KubernetesServer, MariadbPair,
+    MariadbServer, PostgresPair, PostgresServer, RedisSentinels, RedisServer, S3Server, Server,
 };
 
 /// A restart or a failover.
@@ -23,6 +23,9 @@ pub(super) enum StoreEvent {
     EtcdRestarted,
     EtcdLeaderKilled,
     EtcdLeaderPaused,
+    DynamoDbKilled,
+    S3Killed,
+    KubernetesKilled,
     PostgresDownLong,
 }
 
@@ -32,7 +35,7 @@ const DOWN: Duration = Duration::from_millis(500);
 const DOWN_LONG: Duration = Duration::from_secs(12);
 
 impl StoreEvent {
-    pub(super) const ALL: [Self; 13] = [
+    pub(super) const ALL: [Self; 16] = [
         Self::PostgresRestarted,
         Self::PostgresKilled,
         Self::PostgresSynchronous,
@@ -46,6 +49,9 @@ impl StoreEvent {
         Self::EtcdRestarted,
         Self::EtcdLeaderKilled,
         Self::EtcdLeaderPaused,
+        Self::DynamoDbKilled,
+        Self::S3Killed,
+        Self::KubernetesKilled,
     ];
 
     pub(super) const fn name(self) -> &'static str {
@@ -63,7 +69,15 @@ impl StoreEvent {
             Self::EtcdRestarted => "etcd, one member: restarted",
             Self::EtcdLeaderKilled => "etcd, three members: leader killed",
             Self::EtcdLeaderPaused => "etcd, three members: leader stopped",
+            Self::DynamoDbKilled => "DynamoDB (dynalite): killed and started",
+            Self::S3Killed => "S3 (versitygw): killed and started",
+            Self::KubernetesKilled => "Kubernetes: API server killed and started",
         }
+    }
+
+    /// Whether the event needs a program that only `cargo xtask kubernetes` builds.
+    pub(super) const fn needs_kubernetes(self) -> bool {
+        matches!(self, Self::KubernetesKilled)
     }
 
     /// Starts the store for this event.
@@ -81,6 +95,9 @@ impl StoreEvent {
             Self::RedisSentinel => Servers::Redis(Box::new(RedisSentinels::new())),
             Self::EtcdRestarted => Servers::One(Box::new(EtcdServer::new())),
             Self::EtcdLeaderKilled | Self::EtcdLeaderPaused => Servers::Etcd(EtcdCluster::new()),
+            Self::DynamoDbKilled => Servers::One(Box::new(DynamoDbServer::new())),
+            Self::S3Killed => Servers::One(Box::new(S3Server::new())),
+            Self::KubernetesKilled => Servers::One(Box::new(KubernetesServer::new())),
         };
         DeployedStore { event: self, servers }
     }
@@ -118,7 +135,11 @@ impl DeployedStore {
         match &self.servers {
             Servers::One(server) => {
                 match self.event {
-                    StoreEvent::PostgresKilled | StoreEvent::RedisKilled => server.kill(),
+                    StoreEvent::PostgresKilled
+                    | StoreEvent::RedisKilled
+                    | StoreEvent::DynamoDbKilled
+                    | StoreEvent::S3Killed
+                    | StoreEvent::KubernetesKilled => server.kill(),
                     _ => server.stop(),
                 }
                 let long = matches!(self.event, StoreEvent::PostgresDownLong);

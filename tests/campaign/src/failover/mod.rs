@@ -22,7 +22,7 @@ use issuer::{BEFORE, Fleet, create_namespace};
 use outage::Outage;
 
 use brokers::Languages;
-pub(crate) use brokers::Members;
+pub(crate) use brokers::{Members, Requests};
 pub(crate) use issuer::Issuer;
 
 /// The options of a measurement.
@@ -76,7 +76,12 @@ impl Failover {
             self.processes
         );
         let mut twice = 0;
-        for event in StoreEvent::ALL.into_iter().filter(|event| event.name().contains(&self.only)) {
+        let is_selected = |event: &StoreEvent| {
+            // Without `--only`, the table needs nothing but the servers of the tests.
+            event.name().contains(&self.only)
+                && (!event.needs_kubernetes() || !self.only.is_empty())
+        };
+        for event in StoreEvent::ALL.into_iter().filter(is_selected) {
             let outage = self.measure(event)?;
             println!("| {} | {outage} |", event.name());
             twice += outage.twice;

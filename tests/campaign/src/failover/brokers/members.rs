@@ -28,6 +28,9 @@ pub(crate) struct Members {
     layout: String,
     #[arg(long)]
     threads: usize,
+    /// The time between two IDs of a member, in milliseconds.
+    #[arg(long)]
+    period_ms: u64,
     /// The folder for the IDs and the measurements of each member.
     #[arg(long)]
     folder: PathBuf,
@@ -37,10 +40,10 @@ impl Members {
     /// Issues IDs until standard input ends, which also happens when the parent process is killed.
     pub(crate) fn run(&self) -> io::Result<()> {
         let layout: Layout = self.layout.parse().map_err(|error| other(&error))?;
-        let stop = AtomicBool::new(false);
+        let (stop, period) = (AtomicBool::new(false), Duration::from_millis(self.period_ms));
         thread::scope(|scope| {
             let members: Vec<_> = (0..self.threads)
-                .map(|_| scope.spawn(|| issue(&self.url, layout, &stop)))
+                .map(|_| scope.spawn(|| issue(&self.url, layout, period, &stop)))
                 .collect();
             let read = io::stdin().read_to_end(&mut Vec::new());
             stop.store(true, Ordering::Relaxed);
@@ -92,8 +95,13 @@ impl Events {
     }
 }
 
-/// Runs a member, which issues an ID every 10 ms until `stop` is set.
-fn issue(url: &str, layout: Layout, stop: &AtomicBool) -> io::Result<(Member, Vec<Id>)> {
+/// Runs a member, which issues an ID in each period until `stop` is set.
+fn issue(
+    url: &str,
+    layout: Layout,
+    period: Duration,
+    stop: &AtomicBool,
+) -> io::Result<(Member, Vec<Id>)> {
     let events = Arc::new(Events::default());
     let observed = Arc::clone(&events);
     let begun = Instant::now();
@@ -128,7 +136,7 @@ fn issue(url: &str, layout: Layout, stop: &AtomicBool) -> io::Result<(Member, Ve
             Err(error) if error.kind().is_retryable() => events.fail(&error),
             Err(error) => return Err(other(&error)),
         }
-        next = (next + PERIOD).max(Instant::now());
+        next = (next + period).max(Instant::now());
         thread::sleep(next.saturating_duration_since(Instant::now()));
         late = late.max(next.elapsed());
     }
@@ -165,23 +173,33 @@ pub(crate) struct Languages {
     wasm: Option<PathBuf>,
 }
 
-/// The programs that run members: a name, and the command without the options of the members.
-pub(super) struct Runtimes(Vec<(&'static str, Vec<PathBuf>)>);
+/// The programs that run members. Those of other languages have a name, and a command without the options of the
+/// members.
+pub(super) struct Runtimes {
+    others: Vec<(&'static str, Vec<PathBuf>)>,
+    /// The time between two IDs of a member in Rust.
+    period: Duration,
+}
 
 /// The number of members in each of the other languages.
 const MEMBERS_OF_OTHERS: usize = 6;
 
 impl Runtimes {
+    /// Runs all members in Rust.
+    pub(super) const fn rust_only(period: Duration) -> Self {
+        Self { others: Vec::new(), period }
+    }
+
     pub(super) fn of(languages: &Languages) -> Self {
         let script = |name| Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
-        let mut runtimes = Self(Vec::new());
+        let mut runtimes = Self::rust_only(PERIOD);
         if let Some(python) = &languages.python {
-            runtimes.0.push(("Python", vec![python.clone(), script("member.py")]));
+            runtimes.others.push(("Python", vec![python.clone(), script("member.py")]));
         }
         if let Some(package) = &languages.wasm {
             let package = ["--package".into(), package.clone()];
             let command = [vec!["node".into(), script("member.mjs")], package.into()].concat();
-            runtimes.0.push(("WebAssembly", command));
+            runtimes.others.push(("WebAssembly", command));
         }
         runtimes
     }
@@ -189,7 +207,7 @@ impl Runtimes {
 
 impl Display for Runtimes {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        let others = self.0.iter().map(|(name, _)| format!(", {name}"));
+        let others = self.others.iter().map(|(name, _)| format!(", {name}"));
         write!(formatter, "{RUST}{}", others.collect::<String>())
     }
 }
@@ -223,14 +241,16 @@ impl MemberProcesses {
             io::Result::Ok(())
         };
         let most = members.div_ceil(PROCESSES);
-        let rust = [std::env::current_exe()?, "members".into()];
+        let period = runtimes.period.as_millis().to_string();
+        let rust =
+            [std::env::current_exe()?, "members".into(), "--period-ms".into(), period.into()];
         let mut left = members;
         while left > 0 {
             let threads = left.min(most);
             left -= threads;
             start(RUST, &rust, threads)?;
         }
-        for (name, command) in &runtimes.0 {
+        for (name, command) in &runtimes.others {
             start(name, command, MEMBERS_OF_OTHERS.min(members.div_ceil(PROCESSES)))?;
         }
         Ok(processes)

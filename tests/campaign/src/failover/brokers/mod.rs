@@ -4,6 +4,7 @@ mod broker;
 mod event;
 mod measured;
 mod members;
+mod requests;
 
 use std::io;
 use std::sync::Arc;
@@ -25,6 +26,7 @@ use measured::Measured;
 use members::{MemberProcesses, Runtimes};
 
 pub(crate) use members::{Languages, Members};
+pub(crate) use requests::Requests;
 
 /// The time for which the measurement itself waits for a store on a busy machine.
 const STORE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -122,10 +124,14 @@ impl BrokerMeasurement<'_> {
 fn create_namespace_of_blocks(url: &str, layout: Layout) -> io::Result<()> {
     let block_bits = Namespace::default_block_bits(&layout)
         .ok_or_else(|| io::Error::other(format!("{layout} has too few nodes for blocks")))?;
-    let wanted = Namespace { block_bits, ..Namespace::new(NAMESPACE, layout) };
+    create_namespace(url, &Namespace { block_bits, ..Namespace::new(NAMESPACE, layout) })
+}
+
+/// Creates a namespace. Repeats the attempt while the store is unavailable.
+fn create_namespace(url: &str, wanted: &Namespace) -> io::Result<()> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let location = Location::parse(url).map_err(|error| io::Error::other(error.to_string()))?;
-    retry_unavailable(|| operations::init(&mut *location.connect(&clock)?, &wanted)).map(drop)
+    retry_unavailable(|| operations::init(&mut *location.connect(&clock)?, wanted)).map(drop)
 }
 
 /// Repeats an operation of the measurement itself while the store is unavailable, because a busy machine can be too
