@@ -54,10 +54,10 @@ impl Server for DynamoDbServer {
     }
 
     fn start(&self) {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/dynalite/server.mjs");
         let mut command = Command::new("node");
-        command.arg(installed("dynalite/node_modules/dynalite/cli.js"));
-        command.args(["--port", &self.port.to_string(), "--path"]).arg(self.data());
-        command.args(["--createTableMs", "10", "--deleteTableMs", "10"]);
+        command.arg(script).arg(installed("dynalite/node_modules"));
+        command.arg(self.port.to_string()).arg(self.data());
         self.daemon.start(&mut command, || responds(self.port));
     }
 
@@ -83,5 +83,32 @@ impl Server for DynamoDbServer {
 
     fn data(&self) -> PathBuf {
         self.home.path().join("data")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::{Ipv4Addr, Shutdown, TcpStream};
+
+    use super::*;
+
+    #[test]
+    fn server_survives_a_client_that_disconnects_within_a_request() {
+        let server = DynamoDbServer::new();
+        let send = |length: usize, body: &str| {
+            let mut client = TcpStream::connect((Ipv4Addr::LOCALHOST, server.port)).unwrap();
+            let head = "POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
+            let request = format!("{head}Content-Length: {length}\r\n\r\n{body}");
+            client.write_all(request.as_bytes()).unwrap();
+            client.shutdown(Shutdown::Write).unwrap();
+            let mut response = String::new();
+            client.read_to_string(&mut response).map(|_| response)
+        };
+        // The server closes the connection after it has detected the end of the incomplete request.
+        let _ = send(100, "incomplete");
+        assert_eq!(server.ended(), None);
+        let response = send(0, "").unwrap();
+        assert!(response.starts_with("HTTP/1.1 "), "{response}");
     }
 }
