@@ -3,7 +3,7 @@
 //! so Python is missing here. cargo resolves the features of all packages together, so a bill may
 //! list a crate of which its artifact contains no code.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flakeid_steps::{Failed, Outcome, Step, files, root};
 
@@ -25,7 +25,7 @@ const PACKAGES: [(&str, &str); 6] = [
 
 /// Writes one bill for each package, for all platforms together.
 pub(crate) fn build() -> Outcome {
-    let tool = cargo_tool("cargo-cyclonedx@0.5.9")?;
+    let tool = cargo_tool(&root().join("target/tools"), "cargo-cyclonedx@0.5.9")?;
     files::empty(DIST)?;
     files::empty(SOURCES)?;
     for file in files::of_project()? {
@@ -50,15 +50,19 @@ pub(crate) fn build() -> Outcome {
     Ok(())
 }
 
-/// Returns the path of cargo-auditable, which adds the list of crates to an executable.
+/// Returns the path of cargo-auditable, which adds the list of crates to an executable. It is installed in cargo's home,
+/// because cargo makes the names of symbols depend on the tool's path. With a path inside the checkout, an executable
+/// would depend on the checkout's folder.
 pub(crate) fn auditable() -> Result<String, Failed> {
-    cargo_tool("cargo-auditable@0.7.7")
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+    let home = home.ok_or_else(|| Failed("neither CARGO_HOME nor HOME is set".into()))?;
+    cargo_tool(&home.join("flakeid-tools"), "cargo-auditable@0.7.7")
 }
 
-/// Returns the path of a command of cargo, which is installed in `target/tools` if this version is
-/// missing there.
-fn cargo_tool(tool: &str) -> Result<String, Failed> {
-    let folder = root().join("target/tools").join(tool);
+/// Returns the path of a command of cargo, which is installed in `folder` if this version is missing there.
+fn cargo_tool(folder: &Path, tool: &str) -> Result<String, Failed> {
+    let folder = folder.join(tool);
     let program = folder.join("bin").join(tool.split('@').next().unwrap_or(tool));
     if !program.is_file() {
         let folder = files::shown(&folder)?;
