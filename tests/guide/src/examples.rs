@@ -1,7 +1,7 @@
 //! Runs programs of `examples/` that no command of the guide starts.
 
 use flakeid_steps::servers::free_port;
-use flakeid_steps::{Failed, Outcome, Step, files, root};
+use flakeid_steps::{Failed, Outcome, Step, files, root, target_folder};
 
 use crate::run::{Background, Built, Service, WORK, bounded};
 use crate::stores::Stores;
@@ -18,6 +18,7 @@ const KEYRING: &str = "a 000102030405060708090a0b0c0d0e0f\n";
 pub(crate) fn run(built: &Built, stores: &Stores) -> Outcome {
     rust()?;
     python(&built.python)?;
+    lambda(&built.python, stores)?;
     node(&built.node)?;
     node_types(&built.node_types, stores)?;
     prisma(&built.prisma, stores)?;
@@ -91,6 +92,26 @@ fn python(python: &str) -> Outcome {
     let send = files::shown(&root().join("examples/celery/send.py"))?;
     bounded(python, &[&send]).within(&folder).env("PYTHONDONTWRITEBYTECODE", "1").run()?;
     drop(worker);
+    Ok(())
+}
+
+/// Calls the function of AWS Lambda twice. Its namespace is in a table of its own, because a chapter creates a namespace
+/// of the same name.
+fn lambda(python: &str, stores: &Stores) -> Outcome {
+    let store = stores.url("dynamodb")?.replace("@flakeid?", "@lambda?");
+    let command = files::shown(&target_folder().join("debug/flakeid"))?;
+    let init = ["leases", "init", "--store", &store, "--namespace", "orders", "--fresh"];
+    bounded(&command, &init).run()?;
+    let calls = "import handler; [print(handler.handler({}, None)['id']) for _ in range(2)]";
+    let printed = bounded(python, &["-c", calls])
+        .env("PYTHONPATH", root().join("examples/aws"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("FLAKEID_STORE", &store)
+        .printed()?;
+    let ids = printed.lines().map(str::parse).collect::<Result<Vec<u64>, _>>();
+    if !matches!(ids.as_deref(), Ok([first, second]) if first < second) {
+        return Err(Failed(format!("examples/aws/handler.py printed\n{printed}")));
+    }
     Ok(())
 }
 

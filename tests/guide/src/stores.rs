@@ -4,11 +4,13 @@ use flakeid_steps::Failed;
 use flakeid_steps::servers::Servers;
 
 /// The store addresses that the guide uses, by the kind of store.
-const EXAMPLE_ADDRESSES: [(&str, &str); 4] = [
+const EXAMPLE_ADDRESSES: [(&str, &str); 6] = [
     ("postgresql", "postgresql://orders:secret@db.example/orders"),
     ("mysql", "mysql://orders:secret@db.example/orders"),
     ("redis", "redis://:secret@cache.example/0"),
     ("etcd", "etcd://etcd.example:2379"),
+    ("s3", "s3://my-bucket/flakeid?region=eu-central-1"),
+    ("dynamodb", "dynamodb://flakeid?region=eu-central-1"),
 ];
 
 /// A server of every kind. Dropping this value stops the servers.
