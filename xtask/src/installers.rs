@@ -1,7 +1,7 @@
 //! Installers of the command, made from the archives of a release: packages for Debian and for
 //! systems with RPM, the formula for Homebrew, and the manifests for winget.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root};
 
@@ -38,8 +38,9 @@ const MANIFESTS: [&str; 4] = [
 ];
 
 /// Writes the installers to `target/dist/installers`, from the archives of the command in a folder.
-/// If `partial` is set, skips installers of archives that the folder does not contain.
-pub(crate) fn build(archives: &Path, partial: bool) -> Outcome {
+/// If `partial` is set, skips installers of archives that the folder does not contain. Returns the packages for Debian and
+/// RPM.
+pub(crate) fn build(archives: &Path, partial: bool) -> Result<Vec<PathBuf>, Failed> {
     packages::ensure(&NEEDED)?;
     files::empty(DIST)?;
     let archive = |triple: &str| -> Result<Option<String>, Failed> {
@@ -50,11 +51,12 @@ pub(crate) fn build(archives: &Path, partial: bool) -> Outcome {
             false => Err(Failed(format!("{} does not exist", file.display()))),
         }
     };
+    let mut packages = Vec::new();
     for (triple, debian, rpm) in PACKAGED {
         if let Some(archive) = archive(triple)? {
             let tree = unpacked(&archive)?;
-            self::debian(&tree, debian)?;
-            self::rpm(&tree, rpm)?;
+            packages.push(self::debian(&tree, debian)?);
+            packages.push(self::rpm(&tree, rpm)?);
         }
     }
     for manifest in MANIFESTS {
@@ -65,7 +67,7 @@ pub(crate) fn build(archives: &Path, partial: bool) -> Outcome {
         }
     }
     println!("{DIST}");
-    Ok(())
+    Ok(packages)
 }
 
 /// Replaces the names in a template. Returns `None` if an archive is missing.
@@ -110,7 +112,7 @@ fn unpacked(archive: &str) -> Result<String, Failed> {
     Ok(tree)
 }
 
-fn debian(tree: &str, architecture: &str) -> Outcome {
+fn debian(tree: &str, architecture: &str) -> Result<PathBuf, Failed> {
     let folder = format!("{DIST}/debian");
     files::empty(&folder)?;
     // The copy keeps the permissions.
@@ -128,10 +130,11 @@ fn debian(tree: &str, architecture: &str) -> Outcome {
         .run()?;
     files::empty(&folder)?;
     Step::new("dpkg-deb", &["--extract", &package, &folder]).run()?;
-    same_command(tree, &folder)
+    same_command(tree, &folder)?;
+    Ok(package.into())
 }
 
-fn rpm(tree: &str, architecture: &str) -> Outcome {
+fn rpm(tree: &str, architecture: &str) -> Result<PathBuf, Failed> {
     let (work, folder) = (format!("{DIST}/rpm"), format!("{DIST}/unpacked"));
     files::empty(&work)?;
     files::empty(&folder)?;
@@ -163,7 +166,8 @@ fn rpm(tree: &str, architecture: &str) -> Outcome {
     Step::new("sh", &["-c", &extract]).within(&folder).run()?;
     files::remove(work)?;
     same_command(tree, &folder)?;
-    files::remove(tree)
+    files::remove(tree)?;
+    Ok(Path::new(DIST).join(package))
 }
 
 /// Checks that a package contains the executable of the archive, and removes the unpacked package.

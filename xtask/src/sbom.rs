@@ -23,8 +23,8 @@ const PACKAGES: [(&str, &str); 6] = [
     ("flakeid-wasm", "bindings/wasm"),
 ];
 
-/// Writes one bill for each package, for all platforms together.
-pub(crate) fn build() -> Outcome {
+/// Writes one bill for each package, for all platforms together, and returns the files.
+pub(crate) fn build() -> Result<Vec<PathBuf>, Failed> {
     let tool = cargo_tool(&root().join("target/tools"), "cargo-cyclonedx@0.5.9")?;
     files::empty(DIST)?;
     files::empty(SOURCES)?;
@@ -38,16 +38,19 @@ pub(crate) fn build() -> Outcome {
         .env("SOURCE_DATE_EPOCH", "1767225600")
         .run()?;
     let sources = files::shown(&root().join(SOURCES))?;
+    let mut bills = Vec::new();
     for (name, folder) in PACKAGES {
         let bill = files::text(format!("{SOURCES}/{folder}/{name}.cdx.json"))?;
         // The references in a bill contain the path of the sources, which differs on each machine.
         let bill = bill.replace(&sources, "");
         check(name, &bill)?;
-        files::write(format!("{DIST}/{name}-{VERSION}.cdx.json"), bill)?;
+        let file = format!("{DIST}/{name}-{VERSION}.cdx.json");
+        files::write(&file, bill)?;
+        bills.push(file.into());
     }
     files::remove(SOURCES)?;
     println!("{DIST}");
-    Ok(())
+    Ok(bills)
 }
 
 /// Returns the path of cargo-auditable, which adds the list of crates to an executable. It is installed in cargo's home,

@@ -1,5 +1,6 @@
 //! The packages of compiled code that users unpack: the C library, the Go module, the command.
 
+use std::path::PathBuf;
 use std::process::Stdio;
 
 use flakeid_steps::servers::free_port;
@@ -7,7 +8,7 @@ use flakeid_steps::{Failed, Outcome, Step, files, packages, root};
 
 use super::artifact::{Artifact, VERSION, absolute, empty_folder, stop, sum};
 use crate::platform::Target;
-use crate::{c, command, go};
+use crate::{c, command, go, installers};
 
 /// Unpacks the archive in an empty folder, and builds the quickstart with pkg-config's words.
 pub(super) fn c(target: &Target) -> Result<Vec<Artifact>, Failed> {
@@ -32,7 +33,7 @@ pub(super) fn go(target: &Target) -> Result<Vec<Artifact>, Failed> {
 }
 
 /// Serves the archive as a release does, and runs the script that installs it. The script must refuse an archive with
-/// another hash.
+/// another hash. Also builds the packages of the archive, and compares their contents with the archive.
 pub(super) fn command(target: &Target) -> Result<Vec<Artifact>, Failed> {
     command::build(target)?;
     let archive = command::archive(target);
@@ -48,11 +49,10 @@ pub(super) fn command(target: &Target) -> Result<Vec<Artifact>, Failed> {
     let outcome = install(&release, &format!("http://127.0.0.1:{port}"), &sums);
     stop(server)?;
     outcome?;
-    // Two builds in different folders had different bytes. The reason is not known.
-    Ok(vec![
-        Artifact::new(archive),
-        Artifact::reproducible(format!("{}/install.sh", command::DIST)),
-    ])
+    let script = PathBuf::from(command::DIST).join("install.sh");
+    let packages = installers::build(command::DIST.as_ref(), true)?;
+    let files = [archive, script].into_iter().chain(packages);
+    Ok(files.map(Artifact::reproducible).collect())
 }
 
 fn install(release: &str, url: &str, sums: &str) -> Outcome {

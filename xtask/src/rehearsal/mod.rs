@@ -15,7 +15,7 @@ use flakeid_steps::{Failed, Outcome, Step, files, packages, root};
 use artifact::{Artifact, PLATFORM, WORK, empty_folder, sum};
 
 use crate::platform::{RELEASED, Target};
-use crate::{deploy, kubernetes, publish, tutorials, wasm};
+use crate::{deploy, kubernetes, publish, sbom, tutorials, wasm};
 
 /// The platform of the command and of the image.
 const STATIC: &str = "x86_64-unknown-linux-musl";
@@ -35,8 +35,10 @@ pub(crate) enum Part {
     Go,
     /// The jar, for Maven Central.
     Java,
-    /// The archive of the command, and the script that installs it.
+    /// The archive of the command, the script that installs it, and the packages for Debian and RPM.
     Command,
+    /// The software bills of materials.
+    Sbom,
     /// The build context of the image, and the Helm chart.
     Image,
     /// The page that explains IDs, and the guide.
@@ -88,6 +90,7 @@ fn rehearse(part: Part) -> Result<Vec<Artifact>, Failed> {
         Part::Go => compiled::go(&target),
         Part::Java => registries::java(),
         Part::Command => compiled::command(&Target::new(Some(STATIC))?),
+        Part::Sbom => Ok(sbom::build()?.into_iter().map(Artifact::reproducible).collect()),
         Part::Image => image(),
         Part::Guide => guide(),
     }
