@@ -194,8 +194,21 @@ pub fn only_the_block_holder_hands_over_sub_grants(under_test: &dyn StoreUnderTe
     }
     assert_eq!(client.list().rows, before);
     assert_eq!(client_of(&whois(&mut client, NODE, start)), Err("unrecorded"));
-    hand_over(&fixture, &mut client, &held, &of(sub(NODE, 1, start)));
-    assert_eq!(client_of(&whois(&mut client, NODE, start)), Ok((1, fence)));
+    // A renewal can declare the history complete only up to `max_skew` after the store's own time.
+    let (held, recorded) = hand_over(&fixture, &mut client, &held, &of(sub(NODE, 1, start)));
+    let max_skew_ms = fixture.namespace.bounds.max_skew_ms.cast_signed();
+    let latest = client.list().now + max_skew_ms;
+    let latest = fixture.namespace.layout.tick_at(latest).expect("a tick");
+    assert!(recorded < fence && recorded <= latest, "{recorded}, {latest}");
+    // The block's window starts after that of its lost grant, and so ahead of the clock.
+    assert_eq!(client_of(&whois(&mut client, NODE, start)), Err("unrecorded"));
+    let release = Release { node: BLOCK, token: held.token, used_until: start + 20 };
+    let complete = Handover { until: u64::MAX, ..Handover::default() };
+    client
+        .persist(|store, name| operations::release_block(store, name, &release, &complete))
+        .expect("a release");
+    fixture.log().record_release(&release);
+    assert_eq!(client_of(&whois(&mut client, NODE, start)), Ok((1, start + 20)));
     fixture.check_confirmed();
 }
 

@@ -36,9 +36,10 @@ pub struct SubGrant {
 pub struct Handover {
     /// The sub-grants that are missing from the history.
     pub sub_grants: Vec<SubGrant>,
-    /// The tick up to which the history is complete once these sub-grants are added to the confirmed sub-grants. The
-    /// broker makes no more grants that start below this tick. The tick is 0 if the broker does not know which
-    /// sub-grants the store has.
+    /// The tick up to which the history is complete once these sub-grants are added to the confirmed sub-grants. Until the
+    /// store responds, the broker makes no grants that start below this tick. With a renewal, the store records at most
+    /// the tick that is `max_skew` ahead of its own clock. The tick is 0 if the broker does not know which sub-grants
+    /// the store has.
     pub until: u64,
 }
 
@@ -82,8 +83,18 @@ pub(crate) fn hand_over(
         is_inside.then_some(stamped).ok_or(NotOfBlock { node, start })
     };
     let sub_grants: Vec<_> = handover.sub_grants.iter().map(of_block).collect::<Result<_, _>>()?;
+    // A broker whose clock is ahead declares the history complete up to ticks in which it will still grant nodes once its
+    // clock is correct. After a release, the broker grants nothing more.
+    let latest = match after.token {
+        Some(_) => {
+            let max_skew_ms = i64::try_from(namespace.bounds.max_skew_ms).unwrap_or(i64::MAX);
+            let latest = after.renewed.saturating_add(max_skew_ms);
+            namespace.layout.tick_at(latest).unwrap_or(0).min(after.fence)
+        }
+        None => after.fence,
+    };
     let history_until = if before.token == Some(held) {
-        before.history_until.max(handover.until.min(after.fence))
+        before.history_until.max(handover.until.min(latest))
     } else {
         0
     };

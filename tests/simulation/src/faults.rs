@@ -216,12 +216,6 @@ impl World {
             Fault::BrokerClock { broker } => {
                 self.brokers[broker].clock = self.correct_clock();
                 self.refresh(broker);
-                // While the clock was ahead, the broker may have declared the history of a block complete up to the
-                // block's fence. Such a broker grants nothing in the block until it has renewed the block.
-                let window_ms = self.namespace.bounds.max_window_ms;
-                if let Some(since) = &mut self.brokers[broker].good_since {
-                    *since = self.now + 2 * window_ms;
-                }
                 self.wake_broker(broker, self.now);
             }
             Fault::StoreDown { backup, clock } => {

@@ -26,8 +26,8 @@ pub(super) struct Unrecorded {
     sent: Option<Handover>,
     /// The tick up to which the store has confirmed that the history is complete.
     confirmed: u64,
-    /// The tick below which no new grant starts, because the history may already be recorded as complete up to this
-    /// tick.
+    /// The tick below which no new grant starts, because the store has recorded the history as complete up to this tick.
+    /// A handover that the store has not confirmed may raise the tick.
     floor: u64,
 }
 
@@ -39,7 +39,7 @@ impl Unrecorded {
 
     /// The tick below which no new grant starts.
     pub(super) fn floor(&self) -> u64 {
-        self.floor
+        self.sent.as_ref().map_or(self.floor, |sent| self.floor.max(sent.until))
     }
 
     /// Adds the grant in the row `granted`. `before` is the node's previous row. Returns the number of grants that had
@@ -74,7 +74,6 @@ impl Unrecorded {
         let sub_grants = self.take(most.min(MOST_AT_ONCE), row);
         let lacking = self.latest.values().min().copied().unwrap_or(u64::MAX);
         let until = until.max(self.floor).min(lacking);
-        self.floor = self.floor.max(until);
         let handover = Handover { sub_grants, until };
         self.sent.insert(handover).clone()
     }
@@ -103,6 +102,8 @@ impl Unrecorded {
         // alone would not reveal a second restore, because that tick is already 0 after the first restore.
         let is_rejected = self.sent.take().is_some_and(|sent| sent.until > 0) && history_until == 0;
         let is_lower = history_until < std::mem::replace(&mut self.confirmed, history_until);
+        // The store records less than the broker has declared if the broker's clock was ahead.
+        self.floor = self.floor.max(history_until);
         is_rejected || is_lower
     }
 

@@ -1,10 +1,12 @@
 //! Tests of the sub-grants that a broker hands over to the store's history.
 
-use flakeid_core::Layout;
-use flakeid_protocol::broker::Blocks;
-use flakeid_protocol::{Acquire, Grant, Handover, Owner};
+use std::time::{Duration, Instant};
 
-use crate::requests::{NOW, namespace, release, request, token};
+use flakeid_core::{Clock as _, Layout, ManualClock};
+use flakeid_protocol::broker::Blocks;
+use flakeid_protocol::{Acquire, Grant, Handover, MemoryStore, Owner, operations};
+
+use crate::requests::{NOW, SPACE, block_request, namespace, release, renewal, request, token};
 
 const WINDOW_MS: u64 = 100;
 const BLOCK_WINDOW_MS: u64 = 60_000;
@@ -155,4 +157,32 @@ fn restored_store_gets_the_latest_sub_grants_again() {
     blocks.confirm_history(3, again.until);
     let last = blocks.hand_over_last(3, 1_000);
     assert_eq!((handed(&last), last.until), (vec![], u64::MAX));
+}
+
+#[test]
+fn broker_soon_grants_nodes_again_after_its_clock_was_ahead_during_a_renewal() {
+    let clock = ManualClock::new(NOW);
+    let mut store = MemoryStore::on(clock.clone());
+    operations::init(&mut store, &namespace()).unwrap();
+    let grant = operations::acquire(&mut store, SPACE, &block_request(1, NOW, 10_000)).unwrap();
+    let mut blocks = Blocks::new(&namespace(), WINDOW_MS, 60_000).recorded();
+    blocks.add(&grant, NOW);
+    clock.advance(Duration::from_secs(3));
+    let now = clock.unix_ms();
+
+    // The broker's clock is 15 s ahead, so the broker declares the history of the whole block complete.
+    let handover = blocks.hand_over(grant.node, now + 15_000, 256);
+    assert_eq!(handover.until, grant.fence);
+    let asked = renewal(&grant, 2, grant.fence + 3_000, now + 15_000);
+    let renewed =
+        operations::renew_block(&mut store, SPACE, &asked, Instant::now(), &handover).unwrap();
+    // The store records at most the tick that is 1 s (`max_skew`) ahead of its own clock.
+    let recorded = tick(now + 1_000);
+    assert_eq!(renewed.1, recorded);
+    blocks.raise(grant.node, renewed.0.fence);
+
+    // Without the store's response, the store may have recorded the whole declaration.
+    assert_eq!(acquire(&mut blocks.clone(), 3, now + 1).start, grant.fence);
+    blocks.confirm_history(grant.node, renewed.1);
+    assert_eq!(acquire(&mut blocks, 3, now + 1).start, recorded);
 }
