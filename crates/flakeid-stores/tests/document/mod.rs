@@ -36,7 +36,7 @@ pub(crate) fn history_is_moved_out_of_the_namespace_document(under_test: &dyn St
 }
 
 /// Checks that a namespace whose document is full refuses new nodes, and that its holders can still renew and release
-/// their leases. `rows` rows exceed the size limit.
+/// their leases. `rows` rows exceed the size limit, and half of them do not.
 pub(crate) fn full_document_refuses_new_rows_but_renews_existing_leases(
     under_test: &dyn StoreUnderTest,
     rows: u64,
@@ -51,10 +51,11 @@ pub(crate) fn full_document_refuses_new_rows_but_renews_existing_leases(
     let name = client.namespace.name.clone();
     let mut node = 1_000;
     let full = loop {
-        // Each transaction adds fewer rows than the reserve that the store keeps for renewals can contain.
+        // Near the limit, each transaction adds fewer rows than the reserve that the store keeps for renewals can contain.
+        let added = if node < 1_000 + rows / 2 { rows / 10 } else { 60 };
         let outcome = client.store.transact(&name, &mut |ledger: &mut dyn Ledger| {
             let row = ledger.row(first.node)?.expect("the granted node has a row");
-            for node in node..node + 60 {
+            for node in node..node + added {
                 // A transaction without a response may have written the row.
                 if ledger.row(node)?.is_none() {
                     ledger.put_row(None, &flakeid_protocol::Row { node, ..row.clone() })?;
@@ -63,7 +64,7 @@ pub(crate) fn full_document_refuses_new_rows_but_renews_existing_leases(
             Ok(())
         });
         match outcome {
-            Ok(()) => node += 60,
+            Ok(()) => node += added,
             Err(Fault::Unavailable(text)) => println!("  retrying after: {text}"),
             Err(fault) => break fault,
         }
