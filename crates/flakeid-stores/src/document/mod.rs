@@ -59,6 +59,10 @@ pub(crate) struct Stored<V> {
 
 /// The last change of a document, as reported by the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(all(feature = "dynamodb", feature = "kubernetes", feature = "s3")),
+    allow(dead_code, reason = "each store constructs only some of the variants")
+)]
 pub(crate) enum Change {
     /// The store reports neither the time nor the author of a change.
     Unknown,
@@ -70,6 +74,10 @@ pub(crate) enum Change {
 
 /// The meaning of a document that has not been written for longer than any lease lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(all(feature = "dynamodb", feature = "kubernetes", feature = "s3")),
+    allow(dead_code, reason = "each store constructs only some of the variants")
+)]
 pub(crate) enum OldDocuments {
     /// An old document is current, because the store detects each restore otherwise.
     Current,
