@@ -87,14 +87,13 @@ pub(crate) fn hand_over(
     // clock is correct. After a release, the broker grants nothing more.
     let latest = match after.token {
         Some(_) => {
-            let max_skew_ms = i64::try_from(namespace.bounds.max_skew_ms).unwrap_or(i64::MAX);
-            let latest = after.renewed.saturating_add(max_skew_ms);
-            namespace.layout.tick_at(latest).unwrap_or(0).min(after.fence)
+            let latest = after.renewed.saturating_add_unsigned(namespace.bounds.max_skew_ms);
+            namespace.layout.tick_at(latest).unwrap_or(0)
         }
-        None => after.fence,
+        None => u64::MAX,
     };
     let history_until = if before.token == Some(held) {
-        before.history_until.max(handover.until.min(latest))
+        before.history_until.max(handover.until.min(after.fence).min(latest))
     } else {
         0
     };
