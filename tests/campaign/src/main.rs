@@ -29,7 +29,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use campaign::Campaign;
-use failover::{Failover, Issuer, Members, Requests};
+use failover::{Failover, Issuer, Members, StoreRequests};
 use renewals::Renewals;
 use worker::Worker;
 
@@ -49,7 +49,7 @@ enum Command {
     /// Measure how long processes get no IDs when their store restarts or fails over.
     Failover(Failover),
     /// Count the requests that two brokers send to a store.
-    Requests(Requests),
+    Requests(StoreRequests),
     /// Start a private server of every kind, print the URLs, and run until Ctrl-C.
     Stores,
     /// Run a process of a campaign.

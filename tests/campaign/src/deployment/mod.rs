@@ -27,8 +27,20 @@ pub(crate) use interface::Deployment;
 /// Starts a new, empty store.
 pub(crate) fn deploy(kind: StoreKind) -> io::Result<Box<dyn Deployment>> {
     let cluster = |cluster| Ok(Box::new(ClusterDeployment::new(cluster)) as Box<dyn Deployment>);
-    let server = match kind {
-        StoreKind::Sqlite => return Ok(Box::new(SqliteDeployment::new()?)),
+    match kind {
+        StoreKind::Sqlite => Ok(Box::new(SqliteDeployment::new()?)),
+        StoreKind::Broker => Ok(Box::new(BrokerDeployment::new()?)),
+        StoreKind::PostgresStandby => cluster(Box::new(PostgresServers::start())),
+        StoreKind::Galera => cluster(Box::new(GaleraMembers::start())),
+        StoreKind::RedisSentinel => cluster(Box::new(RedisServers::start())),
+        StoreKind::EtcdCluster => cluster(Box::new(EtcdMembers::start()?)),
+        _ => Ok(Box::new(deploy_server(kind)?)),
+    }
+}
+
+/// Starts a new, empty store that is a single server.
+pub(crate) fn deploy_server(kind: StoreKind) -> io::Result<ServerDeployment> {
+    ServerDeployment::new(match kind {
         StoreKind::Postgres => AnyServer::Postgres(PostgresServer::new()),
         StoreKind::Mysql => AnyServer::Mysql(MariadbServer::new()),
         StoreKind::Redis => AnyServer::Redis(RedisServer::new()),
@@ -36,16 +48,11 @@ pub(crate) fn deploy(kind: StoreKind) -> io::Result<Box<dyn Deployment>> {
         StoreKind::DynamoDb => AnyServer::DynamoDb(DynamoDbServer::new()),
         StoreKind::S3 => AnyServer::S3(S3Server::new()),
         StoreKind::Kubernetes => AnyServer::Kubernetes(KubernetesServer::new()),
-        StoreKind::Broker => return Ok(Box::new(BrokerDeployment::new()?)),
-        StoreKind::PostgresStandby => return cluster(Box::new(PostgresServers::start())),
-        StoreKind::Galera => return cluster(Box::new(GaleraMembers::start())),
-        StoreKind::RedisSentinel => return cluster(Box::new(RedisServers::start())),
-        StoreKind::EtcdCluster => return cluster(Box::new(EtcdMembers::start()?)),
-        StoreKind::All | StoreKind::Servers | StoreKind::Clusters => {
-            return Err(io::Error::other("this name selects several stores; deploy one at a time"));
+        other => {
+            let name = other.name();
+            return Err(io::Error::other(format!("{name} is not a store with a single server")));
         }
-    };
-    Ok(Box::new(ServerDeployment::new(server)?))
+    })
 }
 
 /// An empty store without faults. Dropping it stops its server or deletes its folder.

@@ -104,6 +104,11 @@ impl ServerDeployment {
         Ok(Self { server, proxies, urls, backups, copies: AtomicU64::new(0) })
     }
 
+    /// Returns the number of requests that a group of workers has sent to the server.
+    pub(crate) fn requests(&self, group: usize) -> u64 {
+        self.proxies[group % GROUPS].requests()
+    }
+
     fn copy(&self, number: u64) -> PathBuf {
         self.backups.path().join(number.to_string())
     }

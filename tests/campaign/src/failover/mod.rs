@@ -22,7 +22,7 @@ use issuer::{BEFORE, Fleet, create_namespace};
 use outage::Outage;
 
 use brokers::Languages;
-pub(crate) use brokers::{Members, Requests};
+pub(crate) use brokers::{Members, StoreRequests};
 pub(crate) use issuer::Issuer;
 
 /// The options of a measurement.

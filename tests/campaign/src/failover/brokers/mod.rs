@@ -26,7 +26,7 @@ use measured::Measured;
 use members::{MemberProcesses, Runtimes};
 
 pub(crate) use members::{Languages, Members};
-pub(crate) use requests::Requests;
+pub(crate) use requests::StoreRequests;
 
 /// The time for which the measurement itself waits for a store on a busy machine.
 const STORE_TIMEOUT: Duration = Duration::from_secs(30);

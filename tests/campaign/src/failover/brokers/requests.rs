@@ -7,20 +7,18 @@ use std::time::Duration;
 use clap::Args;
 use flakeid_core::Layout;
 use flakeid_protocol::{Bounds, Namespace};
-use flakeid_test_servers::{KubernetesServer, Proxy, Server};
 use tempfile::TempDir;
 
 use super::super::issuer::NAMESPACE;
 use super::broker::BrokerProcess;
 use super::create_namespace;
 use super::members::{MemberProcesses, Runtimes};
-use crate::deployment::EmptyStore;
+use crate::deployment::{self, Deployment};
 use crate::store_kind::StoreKind;
-use crate::stores::port_of;
 
 /// The options of a measurement.
 #[derive(Args)]
-pub(crate) struct Requests {
+pub(crate) struct StoreRequests {
     /// The kind of store, except clusters, and except `SQLite`.
     #[arg(long)]
     store: StoreKind,
@@ -28,7 +26,7 @@ pub(crate) struct Requests {
     #[arg(long, default_value_t = 1000)]
     members: usize,
     /// The number of minutes for which requests are counted.
-    #[arg(long, default_value_t = 3)]
+    #[arg(long, default_value_t = 4)]
     minutes: u32,
     /// The length of the blocks' windows, in seconds.
     #[arg(long, default_value_t = 10)]
@@ -47,52 +45,20 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// The time that members have to start.
 const START: Duration = Duration::from_secs(30);
 
-/// A store, and the networks between the brokers and the store.
-struct Counted {
-    url: String,
-    proxies: Vec<Proxy>,
-    /// The URLs of the store through the proxies.
-    urls: Vec<String>,
-    _store: Box<dyn Send>,
-}
-
-impl Counted {
-    fn start(kind: StoreKind) -> io::Result<Self> {
-        let proxies = |port| (0..BROKERS).map(|_| Proxy::to(port)).collect::<Vec<_>>();
-        if kind == StoreKind::Kubernetes {
-            let server = KubernetesServer::new();
-            let proxies = proxies(server.port());
-            let urls = proxies.iter().map(|proxy| server.url_at(proxy.port())).collect();
-            return Ok(Self { url: server.url(), proxies, urls, _store: Box::new(server) });
-        }
-        let store = EmptyStore::start(kind)?;
-        let url = store.url.clone();
-        let port = port_of(&url)?;
-        let proxies = proxies(port);
-        let through = |proxy: &Proxy| {
-            url.replace(&format!("127.0.0.1:{port}"), &format!("127.0.0.1:{}", proxy.port()))
-        };
-        let urls = proxies.iter().map(through).collect();
-        Ok(Self { url, proxies, urls, _store: Box::new(store) })
-    }
-
-    fn requests(&self) -> Vec<u64> {
-        self.proxies.iter().map(Proxy::requests).collect()
-    }
-}
-
-impl Requests {
+impl StoreRequests {
     /// Counts the requests and prints them. Returns `false` if an ID was issued twice.
     pub(crate) fn run(&self) -> io::Result<bool> {
         let layout: Layout = LAYOUT.parse().map_err(io::Error::other)?;
-        let store = Counted::start(self.store)?;
+        let store = deployment::deploy_server(self.store)?;
+        let count = || (0..BROKERS).map(|broker| store.requests(broker)).collect::<Vec<_>>();
         let bounds = Bounds { max_window_ms: self.window * 1_000, ..Bounds::of(&layout) };
         let bounds = bounds.with_usual_quiet(&layout);
         let namespace =
             Namespace { block_bits: BLOCK_BITS, bounds, ..Namespace::new(NAMESPACE, layout) };
-        create_namespace(&store.url, &namespace)?;
+        create_namespace(&store.direct_url(), &namespace)?;
+        // Each broker reaches the store through a proxy of its own.
         let mut brokers: Vec<_> =
-            store.urls.iter().map(|url| BrokerProcess::new(url, &layout)).collect();
+            (0..BROKERS).map(|broker| BrokerProcess::new(&store.url(broker), &layout)).collect();
         brokers.iter_mut().try_for_each(BrokerProcess::start)?;
         let addresses: Vec<_> =
             brokers.iter().map(|broker| format!("127.0.0.1:{}", broker.port())).collect();
@@ -102,10 +68,10 @@ impl Requests {
         let members =
             MemberProcesses::start(&addresses, &layout, self.members, folder.path(), &runtimes)?;
         sleep(START);
-        let mut counts = vec![store.requests()];
+        let mut counts = vec![count()];
         for _ in 0..self.minutes {
             sleep(MINUTE);
-            counts.push(store.requests());
+            counts.push(count());
         }
         let (_, mut ids) = members.end()?;
         ids.sort_unstable();
