@@ -36,15 +36,18 @@ fn gofmt(what: &str) -> Step {
     Step::new("gofmt", &[what]).args(&GO_SOURCES).or_install("apt-get install golang-go")
 }
 
-/// Checks the workflows of `.github`: their syntax with actionlint, and their security with zizmor
-/// and the settings of `.github/zizmor.yml`.
+/// Checks the workflows of `.github`: their syntax with actionlint, their security with zizmor and the settings of
+/// `.github/zizmor.yml`, and their shell steps by running them without effects.
 pub(crate) fn workflows() -> Outcome {
     let tools = from_pypi()?;
     Step::new(&actionlint()?, &["-shellcheck", &tools.program("shellcheck")?, "-pyflakes="])
         .run()?;
     Step::new(&tools.program("zizmor")?, &["--offline", "--pedantic", "--strict-collection"])
         .args(&["--quiet", "--no-progress", "--config", ".github/zizmor.yml", "."])
-        .run()
+        .run()?;
+    let xtask =
+        std::env::current_exe().map_err(|error| Failed(format!("the path of xtask: {error}")))?;
+    tools.python(&[&format!("{PINS}/dry_run.py"), &files::shown(&xtask)?])?.run()
 }
 
 /// Checks the spelling in all files. `typos.toml` lists the words that typos does not know.
@@ -68,7 +71,7 @@ fn biome(arguments: &[&str]) -> Result<Step, Failed> {
     installed("@biomejs/biome/bin/biome", arguments)
 }
 
-/// Returns the environment with pdoc, ruff, typos, zizmor, and the shellcheck that actionlint calls.
+/// Returns the environment with pdoc, `PyYAML`, ruff, typos, zizmor, and the shellcheck that actionlint calls.
 pub(crate) fn from_pypi() -> Result<Venv, Failed> {
     let venv = Venv::lasting("lint")?;
     install_once("target/python/lint", "requirements.txt", || {
