@@ -78,7 +78,7 @@ impl AnswerJson {
         if !is_success {
             let failure = read.ok().and_then(|read| failure_of(&read["error"], address, *status));
             return Err(failure.unwrap_or_else(|| {
-                let what = format_args!(
+                let what = format!(
                     "the response has status {status}, but does not contain a flakeid error"
                 );
                 no_broker(address, &what)
