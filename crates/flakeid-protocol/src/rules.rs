@@ -10,6 +10,7 @@ use flakeid_core::Layout;
 
 use super::{
     Acquire, Bounds, Grant, Identity, Namespace, Refusal, Release, Renew, Renewed, Row, State,
+    Token,
 };
 
 /// Converts a duration in milliseconds to ticks, rounded up.
@@ -171,18 +172,80 @@ pub fn renew(
     request: &Renew,
     store_now: i64,
 ) -> Result<Row, Refusal> {
-    let restored = || Refusal::Restored { retry_after_ms: wait_to_grant(namespace, store_now) };
+    let Some(row) = row else { return Err(lost(namespace, store_now)) };
+    let renewal = renewal(namespace, row, request, store_now)?;
+    let mut renewed = row.clone();
+    renewal.apply(&mut renewed);
+    Ok(renewed)
+}
+
+/// The change of a row by a renewal.
+///
+/// ```
+/// use flakeid_protocol::rules::Renewal;
+/// # use flakeid_protocol::{Row, Token};
+/// # fn renew(row: &mut Row, token: Token, now: i64) {
+/// let (fence, expires) = (row.fence + 4_000, now + 12_000);
+/// let renewal = Renewal { fence, token, renewed: now, expires, incarnation: None };
+/// renewal.apply(row);
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Renewal {
+    /// The fence, which is at or above the present fence.
+    pub fence: u64,
+    /// The token of the renewed grant.
+    pub token: Token,
+    /// The time of the renewal.
+    pub renewed: i64,
+    /// The time until which the node is reserved for its holder.
+    pub expires: i64,
+    /// The incarnation in which the holder continues its lease; `None` if the row keeps its incarnation.
+    pub incarnation: Option<String>,
+}
+
+impl Renewal {
+    /// Changes the row.
+    pub fn apply(&self, row: &mut Row) {
+        let Self { fence, token, renewed, expires, ref incarnation } = *self;
+        (row.fence, row.token, row.renewed, row.expires) = (fence, Some(token), renewed, expires);
+        if let Some(incarnation) = incarnation {
+            row.incarnation.clone_from(incarnation);
+        }
+    }
+
+    /// Returns the response to the request.
+    #[must_use]
+    pub const fn response(&self) -> Renewed {
+        let Self { fence, expires, renewed, .. } = *self;
+        Renewed { fence, expires, renewed, leaving: false }
+    }
+}
+
+/// Decides about a renewal as [`renew`] does, but returns only the change, so that a broker does not copy its rows.
+///
+/// # Errors
+/// A [`Refusal`] if the rules do not allow the request.
+pub fn renewal(
+    namespace: &Namespace,
+    row: &Row,
+    request: &Renew,
+    store_now: i64,
+) -> Result<Renewal, Refusal> {
     // If the row is missing or belongs to an earlier grant, the store has lost the request's grant, because a takeover
     // would have left a row with a later grant.
-    let row = row.filter(|row| row.start >= request.start).ok_or_else(restored)?;
+    if row.start < request.start {
+        return Err(lost(namespace, store_now));
+    }
     if row.incarnation != namespace.incarnation {
-        return renew_older(namespace, row, request, store_now).ok_or_else(restored);
+        let older = renewal_of_older(namespace, row, request, store_now);
+        return older.ok_or_else(|| lost(namespace, store_now));
     }
     if row.state != State::Held || row.start != request.start {
         return Err(Refusal::FencedOff);
     }
     if row.token == Some(request.next) {
-        return Ok(row.clone());
+        return Ok(unchanged(row, request.next));
     }
     if row.token != Some(request.token) {
         return Err(Refusal::FencedOff);
@@ -193,23 +256,34 @@ pub fn renew(
     if wanted > highest {
         return Err(Refusal::TooFarAhead { by_ms: wait_ms(layout, wanted - highest) });
     }
-    Ok(renewed_row(row, row.fence.max(wanted), request, store_now))
+    Ok(raised(row, row.fence.max(wanted), request, store_now))
 }
 
-/// Returns the row after a successful renewal that sets the fence to `fence`.
-fn renewed_row(row: &Row, fence: u64, request: &Renew, store_now: i64) -> Row {
-    Row {
-        fence,
-        token: Some(request.next),
-        renewed: store_now,
-        expires: row.expires.max(later(store_now, request.ttl_ms)),
-        ..row.clone()
-    }
+/// Returns the refusal of a renewal whose grant the store has lost.
+fn lost(namespace: &Namespace, store_now: i64) -> Refusal {
+    Refusal::Restored { retry_after_ms: wait_to_grant(namespace, store_now) }
+}
+
+/// Returns the renewal that changes nothing except the token.
+const fn unchanged(row: &Row, token: Token) -> Renewal {
+    let Row { fence, renewed, expires, .. } = *row;
+    Renewal { fence, token, renewed, expires, incarnation: None }
+}
+
+/// Returns the renewal that sets the fence to `fence`.
+fn raised(row: &Row, fence: u64, request: &Renew, store_now: i64) -> Renewal {
+    let expires = row.expires.max(later(store_now, request.ttl_ms));
+    Renewal { fence, token: request.next, renewed: store_now, expires, incarnation: None }
 }
 
 /// Renews a row from another incarnation of the namespace. The holder either continues its lease, or gets one last
 /// window and then needs a new grant. Returns `None` if the rules do not allow the renewal.
-fn renew_older(namespace: &Namespace, row: &Row, request: &Renew, store_now: i64) -> Option<Row> {
+fn renewal_of_older(
+    namespace: &Namespace,
+    row: &Row,
+    request: &Renew,
+    store_now: i64,
+) -> Option<Renewal> {
     let bounds = &namespace.bounds;
     if !is_still_its_own(bounds, row, request, store_now) {
         return None;
@@ -219,9 +293,9 @@ fn renew_older(namespace: &Namespace, row: &Row, request: &Renew, store_now: i64
     let highest = highest_fence(namespace, later(store_now, bounds.max_skew_ms));
     let wanted = request.wanted.max(request.confirmed).min(highest);
     if precedes_every_grant(bounds, row, store_now) {
-        let incarnation = namespace.incarnation.clone();
+        let incarnation = Some(namespace.incarnation.clone());
         let fence = row.fence.max(wanted);
-        return Some(Row { incarnation, ..renewed_row(row, fence, request, store_now) });
+        return Some(Renewal { incarnation, ..raised(row, fence, request, store_now) });
     }
     // The holder cannot continue its lease and gets only one last window, so the row keeps its incarnation and its
     // times. The fence may rise, but not above the floor of any run that began after the row's last renewal. A renewal
@@ -229,7 +303,7 @@ fn renew_older(namespace: &Namespace, row: &Row, request: &Renew, store_now: i64
     let renewed_at = row.renewed.max(namespace.layout.epoch());
     let last = highest_fence(namespace, renewed_at).min(highest);
     let fence = row.fence.max(wanted.min(last));
-    (last > request.confirmed).then(|| Row { fence, token: Some(request.next), ..row.clone() })
+    (last > request.confirmed).then(|| Renewal { fence, ..unchanged(row, request.next) })
 }
 
 /// Whether a row from another incarnation still reserves its node for the holder. If so, every run in which the row was

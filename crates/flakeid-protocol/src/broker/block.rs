@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::unrecorded::Unrecorded;
+use crate::rules::Renewal;
 use crate::{Grant, Handover, Row};
 
 /// A block of nodes under one grant from the store. A later grant of the same nodes is represented by a new `Block`
@@ -132,6 +133,16 @@ impl Block {
         self.empty_since = None;
         self.write(row);
         dropped
+    }
+
+    /// Renews the row of a node. The node is no longer free.
+    pub(super) fn renew(&mut self, node: u64, renewal: &Renewal) {
+        let place = self.rows.get_mut((node - self.first_node) as usize);
+        let Some(row) = place.and_then(Option::as_deref_mut) else { return };
+        self.free.remove(&(row.fence, node));
+        renewal.apply(row);
+        self.used_until = self.used_until.max(row.fence);
+        self.empty_since = None;
     }
 
     /// Writes the row of a node that has become free.

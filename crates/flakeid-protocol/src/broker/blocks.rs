@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::block::Block;
+use super::expiries::Expiries;
 use crate::{
     Acquire, Bounds, Grant, Identity, Namespace, Refusal, Release, Renew, Renewed, Row, Token,
     rules,
@@ -51,8 +52,7 @@ pub struct Blocks {
     /// The blocks with free nodes, as pairs of free-node count and block number. Nodes are granted from the fullest
     /// block first, so that other blocks can become empty.
     with_room: BTreeSet<(u64, u64)>,
-    /// The expiry times of the held nodes, as pairs of time and node.
-    expiries: BTreeSet<(i64, u64)>,
+    expiries: Expiries,
     /// The node of each grant, keyed by the constant half of the grant's token.
     tokens: BTreeMap<u64, u64>,
     /// The node that was last granted to each name, keyed by the name's hash. Keying by the name itself would store
@@ -83,7 +83,7 @@ impl Blocks {
             ttl_ms,
             held: BTreeMap::new(),
             with_room: BTreeSet::new(),
-            expiries: BTreeSet::new(),
+            expiries: Expiries::default(),
             tokens: BTreeMap::new(),
             names: BTreeMap::new(),
             is_recorded: false,
@@ -120,7 +120,7 @@ impl Blocks {
         self.dropped = self.dropped.saturating_add(lost.unrecorded());
         self.with_room.remove(&(lost.room(), block));
         for row in lost.rows() {
-            self.expiries.remove(&(row.expires, row.node));
+            self.expiries.remove(row.node);
         }
         lost.used_until
     }
@@ -170,27 +170,31 @@ impl Blocks {
     /// # Errors
     /// A [`Denial`]; the node's row is then unchanged.
     pub fn renew(&mut self, request: &Renew, now: i64) -> Result<Renewed, Denial> {
-        let Some(block) = self.held.get(&(request.node >> self.block_bits)) else {
-            return Err(Denial::NotHeld);
-        };
+        let number = request.node >> self.block_bits;
+        let block = self.held.get_mut(&number).ok_or(Denial::NotHeld)?;
         // The rows of an earlier grant of the block were dropped, so windows under that grant cannot be renewed.
         let row = block.row(request.node).ok_or(Refusal::FencedOff)?;
         self.namespace.floor = block.start;
         let request = &Renew { ttl_ms: request.ttl_ms.min(self.ttl_ms), ..*request };
-        let renewed = match rules::renew(&self.namespace, Some(row), request, now) {
+        let mut renewal = match rules::renewal(&self.namespace, row, request, now) {
             Err(Refusal::Restored { .. }) => return Err(Refusal::FencedOff.into()),
-            renewed => renewed?,
+            renewal => renewal?,
         };
-        let renewed = Row { fence: renewed.fence.min(block.fence), ..renewed };
-        let is_repeated = row.token == Some(request.next);
-        if !is_repeated && request.wanted > row.fence && renewed.fence <= row.fence {
-            return Err(Denial::BlockFence);
+        renewal.fence = renewal.fence.min(block.fence);
+        if row.token != Some(request.next) {
+            if request.wanted > row.fence && renewal.fence <= row.fence {
+                return Err(Denial::BlockFence);
+            }
+            let room = block.room();
+            block.renew(request.node, &renewal);
+            // The holder of an expired node, which is free, may still renew it.
+            if block.room() != room {
+                self.expiries.set(request.node, renewal.expires);
+                self.with_room.remove(&(room, number));
+                self.with_room.extend((block.room() > 0).then(|| (block.room(), number)));
+            }
         }
-        let answer = rules::renewed_of(&renewed);
-        if *row != renewed {
-            self.hold(renewed);
-        }
-        Ok(answer)
+        Ok(renewal.response())
     }
 
     /// Releases a node. Has no effect if another holder has the node or if the node is free.
@@ -207,9 +211,9 @@ impl Blocks {
     /// requests are not delayed. Returns `true` if the limit was reached.
     pub fn expire(&mut self, now: i64) -> bool {
         for _ in 0..EXPIRED_AT_A_TIME {
-            match self.expiries.first() {
-                Some(&(expires, node)) if expires <= now => self.expire_node(node, now),
-                _ => return false,
+            match self.expiries.due(now) {
+                Some(node) => self.expire_node(node, now),
+                None => return false,
             }
         }
         true
@@ -219,7 +223,12 @@ impl Blocks {
     fn expire_node(&mut self, node: u64, now: i64) {
         let block = self.held.get(&(node >> self.block_bits));
         let Some(row) = block.and_then(|block| block.row(node)) else { return };
-        if row.expires <= now && self.expiries.contains(&(row.expires, node)) {
+        if !self.expiries.contains(node) {
+            return;
+        }
+        if row.expires > now {
+            self.expiries.set(node, row.expires);
+        } else {
             let row = row.clone();
             self.abandoned += u64::from(row.renewed == row.acquired);
             self.free(row, now);
@@ -359,14 +368,11 @@ impl Blocks {
     }
 
     fn hold(&mut self, row: Row) {
-        let (number, expiry) = (row.node >> self.block_bits, (row.expires, row.node));
+        let number = row.node >> self.block_bits;
         let Some(block) = self.held.get_mut(&number) else { return };
         self.with_room.remove(&(block.room(), number));
-        if let Some(before) = block.row(row.node) {
-            self.expiries.remove(&(before.expires, before.node));
-        }
+        self.expiries.set(row.node, row.expires);
         self.dropped = self.dropped.saturating_add(block.hold(row));
-        self.expiries.insert(expiry);
         if block.room() > 0 {
             self.with_room.insert((block.room(), number));
         }
@@ -376,9 +382,7 @@ impl Blocks {
         let number = row.node >> self.block_bits;
         let Some(block) = self.held.get_mut(&number) else { return };
         self.with_room.remove(&(block.room(), number));
-        if let Some(before) = block.row(row.node) {
-            self.expiries.remove(&(before.expires, before.node));
-        }
+        self.expiries.remove(row.node);
         block.free(row, now);
         self.with_room.insert((block.room(), number));
     }

@@ -2,6 +2,7 @@
 
 mod block;
 mod blocks;
+mod expiries;
 mod history;
 mod unrecorded;
 

@@ -153,6 +153,29 @@ fn expired_nodes_are_freed_in_batches() {
 }
 
 #[test]
+fn renewed_node_is_freed_when_its_last_renewal_expires_and_not_earlier() {
+    let mut blocks = blocks(&[0]);
+    let first = blocks.acquire(&request(1, NOW, WINDOW_MS), NOW).unwrap();
+    let later = NOW + 5_000;
+    blocks.renew(&renewal(&first, 2, tick(later) + 1_000, later), later).unwrap();
+    let expires = later + TTL_MS.cast_signed();
+    for now in [NOW + TTL_MS.cast_signed(), expires - 1] {
+        assert!(!blocks.expire(now));
+        assert_eq!((blocks.holders(), blocks.room()), (1, 1));
+    }
+    assert!(!blocks.expire(expires));
+    assert_eq!((blocks.holders(), blocks.room()), (0, 2));
+
+    // No other process got the node, so its holder can still renew it.
+    blocks.raise(0, tick(expires) + 10_000);
+    let renewed = Grant { token: token(2).of_grant(first.token), ..first };
+    blocks.renew(&renewal(&renewed, 3, tick(expires) + 1_000, expires), expires).unwrap();
+    assert_eq!((blocks.holders(), blocks.room()), (1, 1));
+    assert!(!blocks.expire(expires + TTL_MS.cast_signed()));
+    assert_eq!((blocks.holders(), blocks.room()), (0, 2));
+}
+
+#[test]
 fn repeated_and_late_requests_succeed_unless_outdated() {
     let mut blocks = blocks(&[0]);
     let asked = request(1, NOW, WINDOW_MS);
