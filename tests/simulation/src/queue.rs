@@ -32,6 +32,12 @@ impl<E: Copy> Queue<E> {
         }
     }
 
+    /// Returns the next events that are due in the current millisecond.
+    pub fn current(&self) -> &[E] {
+        let slot = &self.slots[(self.now % SLOTS) as usize];
+        slot.get(self.done..).unwrap_or_default()
+    }
+
     /// Returns the next event and its time, or `None` if no event is due before `end`.
     pub fn pop(&mut self, end: u64) -> Option<(u64, E)> {
         loop {

@@ -29,6 +29,10 @@ impl Windows {
         Self(vec![OfNode::default(); nodes as usize])
     }
 
+    pub fn latest(&self, node: u64) -> Option<Window> {
+        self.0[node as usize].latest
+    }
+
     /// Adds the window of a new generator.
     ///
     /// # Errors
