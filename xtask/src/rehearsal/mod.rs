@@ -1,8 +1,9 @@
-//! The rehearsal of a release: builds every package that this machine can build, publishes each package to a local
-//! registry, and installs it from there in an empty folder, as users do.
+//! The rehearsal of a release: builds every package that this machine can build, publishes this machine's packages to
+//! local registries, and installs them from there in empty folders, as users do.
 
 mod artifact;
 mod compiled;
+mod cross;
 mod registries;
 
 use std::fmt::Write;
@@ -23,6 +24,8 @@ const STATIC: &str = "x86_64-unknown-linux-musl";
 /// Packages that are built, published and installed together.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Part {
+    /// The packages for Linux on ARM64 and with musl.
+    Cross,
     /// The crates, for crates.io.
     Crates,
     /// The wheel and the sdist, for `PyPI`.
@@ -72,9 +75,7 @@ pub(crate) fn run(only: &[Part], other: Option<&Path>) -> Outcome {
     files::write(format!("{WORK}/SHA256SUMS"), &sums)?;
     println!("\n{table}");
     println!("Only the workflow `release` builds the packages for:");
-    for platform in
-        RELEASED.iter().filter(|platform| ![PLATFORM, STATIC].contains(&platform.triple))
-    {
+    for platform in RELEASED.iter().filter(|platform| platform.system != "linux") {
         println!("  {}", platform.triple);
     }
     other.map_or(Ok(()), |other| compare(&artifacts, &sums, &files::text(other)?))
@@ -83,6 +84,7 @@ pub(crate) fn run(only: &[Part], other: Option<&Path>) -> Outcome {
 fn rehearse(part: Part) -> Result<Vec<Artifact>, Failed> {
     let target = Target::new(Some(PLATFORM))?;
     match part {
+        Part::Cross => cross::build(),
         Part::Crates => registries::crates(),
         Part::Python => registries::python(&target),
         Part::Npm => registries::npm_packages(&target),
