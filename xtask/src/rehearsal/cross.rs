@@ -52,16 +52,23 @@ pub(super) fn build() -> Result<Vec<Artifact>, Failed> {
 
 /// Unpacks the archive of the C library, and builds and runs the quickstart with pkg-config's words.
 fn run_quickstart(target: &Target, folder: &str) -> Outcome {
-    packages::ensure(&[("pkg-config", "pkg-config")])?;
+    packages::ensure(&[
+        ("pkg-config", "pkg-config"),
+        ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"),
+        ("/usr/aarch64-linux-gnu/lib/crti.o", "libc6-dev-arm64-cross"),
+        ("qemu-aarch64", "qemu-user"),
+    ])?;
     let prefix = c::installed(target, &format!("{folder}/c"))?;
     let words = Step::new("pkg-config", &["--cflags", "--libs", "flakeid-static"])
         .env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"))
         .output()?;
     let program = absolute(format!("{folder}/quickstart"))?;
-    let compiler = target.c_compiler()?.args(&["examples/quickstart.c", "-o", &program]);
-    // With musl, a static program needs no loader, which this machine lacks.
-    let compiler =
-        if target.platform.abi == Some("musl") { compiler.args(&["-static"]) } else { compiler };
+    // With glibc, users have gcc. With musl, a static program needs no loader, which this machine lacks.
+    let compiler = match target.platform.abi {
+        Some("musl") => target.c_compiler()?.args(&["-static"]),
+        _ => Step::new("aarch64-linux-gnu-gcc", &[]),
+    };
+    let compiler = compiler.args(&["examples/quickstart.c", "-o", &program]);
     compiler.args(&words.split_whitespace().collect::<Vec<_>>()).run()?;
     emulated(target, program.as_ref())?.run()
 }
@@ -72,9 +79,5 @@ fn emulated(target: &Target, program: &Path) -> Result<Step, Failed> {
     if target.platform.processor != "arm64" {
         return Ok(Step::new(&program, &[]));
     }
-    packages::ensure(&[
-        ("qemu-aarch64", "qemu-user"),
-        ("/usr/aarch64-linux-gnu/lib/libc.so.6", "libc6-arm64-cross"),
-    ])?;
     Ok(Step::new("qemu-aarch64", &["-L", "/usr/aarch64-linux-gnu", &program]))
 }
