@@ -204,8 +204,9 @@ enum Task {
         #[arg(long)]
         target: Option<String>,
     },
-    /// Rehearse a release: build every package that this machine can build, publish it to a local
-    /// registry, and install it from there in an empty folder. Prints the sizes and hashes.
+    /// Rehearse a release: build every package that this machine can build, publish the packages for
+    /// this machine to local registries, and install them from there in empty folders. Prints the
+    /// sizes and hashes.
     Rehearse {
         /// Rehearse only this part (may be given more than once).
         #[arg(long, value_name = "PART")]

@@ -172,6 +172,7 @@ pub fn renew(
     request: &Renew,
     store_now: i64,
 ) -> Result<Row, Refusal> {
+    // A row is never deleted, so the store has lost a missing row.
     let Some(row) = row else { return Err(lost(namespace, store_now)) };
     let renewal = renewal(namespace, row, request, store_now)?;
     let mut renewed = row.clone();
@@ -179,7 +180,7 @@ pub fn renew(
     Ok(renewed)
 }
 
-/// The change of a row by a renewal.
+/// The change that a renewal makes to a row. Times are Unix milliseconds according to the store's clock.
 ///
 /// ```
 /// use flakeid_protocol::rules::Renewal;
@@ -192,9 +193,9 @@ pub fn renew(
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Renewal {
-    /// The fence, which is at or above the present fence.
+    /// The new fence, which is at or above the previous fence.
     pub fence: u64,
-    /// The token of the renewed grant.
+    /// The token for the next renewal.
     pub token: Token,
     /// The time of the renewal.
     pub renewed: i64,
@@ -205,7 +206,7 @@ pub struct Renewal {
 }
 
 impl Renewal {
-    /// Changes the row.
+    /// Makes the change to the row that the renewal was decided for.
     pub fn apply(&self, row: &mut Row) {
         let Self { fence, token, renewed, expires, ref incarnation } = *self;
         (row.fence, row.token, row.renewed, row.expires) = (fence, Some(token), renewed, expires);
@@ -222,7 +223,7 @@ impl Renewal {
     }
 }
 
-/// Decides about a renewal as [`renew`] does, but returns only the change, so that a broker does not copy its rows.
+/// Applies the same rule as [`renew`], but returns only the change, so that a broker does not copy its rows.
 ///
 /// # Errors
 /// A [`Refusal`] if the rules do not allow the request.
@@ -232,8 +233,8 @@ pub fn renewal(
     request: &Renew,
     store_now: i64,
 ) -> Result<Renewal, Refusal> {
-    // If the row is missing or belongs to an earlier grant, the store has lost the request's grant, because a takeover
-    // would have left a row with a later grant.
+    // If the row belongs to an earlier grant, the store has lost the request's grant, because a takeover would have left
+    // a row with a later grant.
     if row.start < request.start {
         return Err(lost(namespace, store_now));
     }

@@ -1,6 +1,6 @@
 //! The packages of compiled code that users unpack: the C library, the Go module, the command.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use flakeid_steps::servers::free_port;
@@ -10,20 +10,28 @@ use super::artifact::{Artifact, VERSION, absolute, empty_folder, stop, sum};
 use crate::platform::Target;
 use crate::{c, command, go, installers};
 
-/// Unpacks the archive in an empty folder, and builds the quickstart with pkg-config's words.
+/// Unpacks the archive in an empty folder, and builds and runs the quickstart.
 pub(super) fn c(target: &Target) -> Result<Vec<Artifact>, Failed> {
-    packages::ensure(&[("gcc", "gcc"), ("pkg-config", "pkg-config")])?;
+    packages::ensure(&[("gcc", "gcc")])?;
     let folder = empty_folder("c")?;
     let prefix = c::installed(target, &folder)?;
+    let program = quickstart(&prefix, &folder, Step::new("gcc", &[]))?;
+    Step::new(&program, &[]).run()?;
+    Ok(vec![Artifact::new(c::tarball(target))])
+}
+
+/// Builds the quickstart with pkg-config's words for the unpacked archive. Returns the path of the program.
+pub(super) fn quickstart(prefix: &Path, folder: &str, compiler: Step) -> Result<String, Failed> {
+    packages::ensure(&[("pkg-config", "pkg-config")])?;
     let words = Step::new("pkg-config", &["--cflags", "--libs", "flakeid-static"])
         .env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"))
         .output()?;
     let program = absolute(format!("{folder}/quickstart"))?;
-    Step::new("gcc", &["examples/quickstart.c", "-o", &program])
+    compiler
+        .args(&["examples/quickstart.c", "-o", &program])
         .args(&words.split_whitespace().collect::<Vec<_>>())
         .run()?;
-    Step::new(&program, &[]).run()?;
-    Ok(vec![Artifact::new(c::tarball(target))])
+    Ok(program)
 }
 
 /// Gets the module from a proxy in an empty folder, and runs a program with and without cgo.

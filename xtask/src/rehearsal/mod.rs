@@ -3,7 +3,7 @@
 
 mod artifact;
 mod compiled;
-mod cross;
+mod other_linux;
 mod registries;
 
 use std::fmt::Write;
@@ -25,7 +25,7 @@ const STATIC: &str = "x86_64-unknown-linux-musl";
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Part {
     /// The packages for Linux on ARM64 and with musl.
-    Cross,
+    OtherLinux,
     /// The crates, for crates.io.
     Crates,
     /// The wheel and the sdist, for `PyPI`.
@@ -84,7 +84,7 @@ pub(crate) fn run(only: &[Part], other: Option<&Path>) -> Outcome {
 fn rehearse(part: Part) -> Result<Vec<Artifact>, Failed> {
     let target = Target::new(Some(PLATFORM))?;
     match part {
-        Part::Cross => cross::build(),
+        Part::OtherLinux => other_linux::build(),
         Part::Crates => registries::crates(),
         Part::Python => registries::python(&target),
         Part::Npm => registries::npm_packages(&target),

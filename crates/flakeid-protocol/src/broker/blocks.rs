@@ -52,6 +52,7 @@ pub struct Blocks {
     /// The blocks with free nodes, as pairs of free-node count and block number. Nodes are granted from the fullest
     /// block first, so that other blocks can become empty.
     with_room: BTreeSet<(u64, u64)>,
+    /// The held nodes, in the order in which their leases may expire.
     expiries: Expiries,
     /// The node of each grant, keyed by the constant half of the grant's token.
     tokens: BTreeMap<u64, u64>,

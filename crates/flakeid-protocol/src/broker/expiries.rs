@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
-/// The held nodes in the order of the times at which the broker checks their leases. A lease expires at its time or
-/// later, because a renewal does not change the list: a check that comes too early adds the node again.
+/// The held nodes in the order of the times at which the broker checks their leases, in Unix milliseconds. A renewal
+/// does not change the time of the check. If the lease has not expired at that time, the broker sets the time again.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Expiries {
     by_time: BTreeSet<(i64, u64)>,
@@ -39,8 +39,8 @@ impl Expiries {
     }
 }
 
-/// All lists are equal, because the rows determine which nodes are held, and the times of the checks have no effect on
-/// a broker's responses. Two brokers with equal rows must compare equal.
+/// All values are equal: two brokers with equal rows must compare equal, and the times of the checks have no effect on
+/// a broker's responses.
 impl PartialEq for Expiries {
     fn eq(&self, _: &Self) -> bool {
         true

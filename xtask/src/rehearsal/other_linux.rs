@@ -5,7 +5,8 @@ use std::path::Path;
 
 use flakeid_steps::{Failed, Outcome, Step, files, packages};
 
-use super::artifact::{Artifact, WORK, absolute, empty_folder};
+use super::artifact::{Artifact, WORK, empty_folder};
+use super::compiled;
 use crate::platform::Target;
 use crate::python::{self, Wheel};
 use crate::{c, command, node};
@@ -14,8 +15,8 @@ use crate::{c, command, node};
 const TRIPLES: [&str; 3] =
     ["aarch64-unknown-linux-gnu", "aarch64-unknown-linux-musl", "x86_64-unknown-linux-musl"];
 
-/// Builds the wheel, the add-on for Node, the archive of the C library and, with musl, the archive of the command. The
-/// other parts build the static command for this machine's processor.
+/// Builds the wheel, the add-on for Node and the archive of the C library, and the static command for ARM64. The part
+/// `command` builds the static command for this machine's processor.
 pub(super) fn build() -> Result<Vec<Artifact>, Failed> {
     let mut artifacts = Vec::new();
     for triple in TRIPLES {
@@ -50,26 +51,20 @@ pub(super) fn build() -> Result<Vec<Artifact>, Failed> {
     Ok(artifacts)
 }
 
-/// Unpacks the archive of the C library, and builds and runs the quickstart with pkg-config's words.
+/// Unpacks the archive of the C library, and builds and runs the quickstart.
 fn run_quickstart(target: &Target, folder: &str) -> Outcome {
     packages::ensure(&[
-        ("pkg-config", "pkg-config"),
         ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"),
         ("/usr/aarch64-linux-gnu/lib/crti.o", "libc6-dev-arm64-cross"),
         ("qemu-aarch64", "qemu-user"),
     ])?;
     let prefix = c::installed(target, &format!("{folder}/c"))?;
-    let words = Step::new("pkg-config", &["--cflags", "--libs", "flakeid-static"])
-        .env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"))
-        .output()?;
-    let program = absolute(format!("{folder}/quickstart"))?;
     // With glibc, users have gcc. With musl, a static program needs no loader, which this machine lacks.
     let compiler = match target.platform.abi {
         Some("musl") => target.c_compiler()?.args(&["-static"]),
         _ => Step::new("aarch64-linux-gnu-gcc", &[]),
     };
-    let compiler = compiler.args(&["examples/quickstart.c", "-o", &program]);
-    compiler.args(&words.split_whitespace().collect::<Vec<_>>()).run()?;
+    let program = compiled::quickstart(&prefix, folder, compiler)?;
     emulated(target, program.as_ref())?.run()
 }
 
