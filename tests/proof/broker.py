@@ -2,7 +2,7 @@
 
 A broker holds a block under a grant of the store, as any holder does: `lease.py` and `runs.py` prove about `promised`
 of these grants what the store's actions below assume. A broker grants nodes from rows in memory. The memory may be lost
-at any time, and the store then grants the block again. A member of a broker is a holder too, so what `lease.py` proves
+at any time, and the store then grants the block again. A client of a broker is a holder too, so what `lease.py` proves
 about generators holds with the windows of sub-grants, which do not overlap.
 """
 
@@ -35,10 +35,10 @@ SIGNATURE = {
 }
 a, b = State("before", SIGNATURE), State("after", SIGNATURE)
 change = Change(a, b)
-x, s, n, h = Const("x", Grant), Const("s", SubGrant), Const("n", Node), Const("h", Grant)
+x, s = Const("x", Grant), Const("s", SubGrant)
 wanted, window, after, clock, max_ahead, end, highest = Ints("wanted window after clock max_ahead end highest")
-used_until, low, high = Ints("used_until low high")
-live, is_token = Bools("live is_token")
+used_until, stale, high = Ints("used_until stale high")
+live, is_token, is_next_token = Bools("live is_token is_next_token")
 
 
 def invariant(z: State) -> BoolRef:
@@ -94,12 +94,12 @@ def unique(z: State) -> BoolRef:
     return holds
 
 
-def store_grants(lowest: object) -> BoolRef:
+def store_grants() -> BoolRef:
     """The store grants a block. The fence is at or above each earlier fence, or the floor of a restored store is."""
     above = every(Grant)(lambda g: Implies(And(a.exists(g), block(g) == block(x)), And(
-        made(g) < made(x), lowest(g) <= start(x))))  # fmt: skip
-    return And(Not(a.exists(x)), above, low == start(x), start(x) + 2 <= high, change(
-        exists=(x, True), promised=(x, high), responds=(x, True), fence=(x, high), used=(x, low),
+        made(g) < made(x), a.promised(g) <= start(x))))  # fmt: skip
+    return And(Not(a.exists(x)), above, start(x) + 2 <= high, change(
+        exists=(x, True), promised=(x, high), responds=(x, True), fence=(x, high), used=(x, start(x)),
         row_exists=lambda g, n: And(a.row_exists(g, n), g != x),
     ))  # fmt: skip
 
@@ -124,8 +124,8 @@ def sub_renew(holds: BoolRef, block_fence: object) -> BoolRef:
     g = under(s)
     fence = a.row_fence(g, node(s))
     answer = rules.sub_renew(
-        a.row_exists(g, node(s)), holds, is_token, False, sub_start(s), fence, sub_start(s), wanted, highest, end,
-        block_fence,
+        a.row_exists(g, node(s)), holds, is_token, is_next_token, sub_start(s), fence, sub_start(s), wanted,
+        highest, end, block_fence,
     )  # fmt: skip
     return And(a.responds(g), a.sub_exists(s), answer["allowed"], change(
         used=(g, largest(a.used(g), answer["fence"])), row_fence=(g, node(s), answer["fence"]),
@@ -135,7 +135,7 @@ def sub_renew(holds: BoolRef, block_fence: object) -> BoolRef:
 
 g = under(s)
 sub_row = a.row_fence(g, node(s))
-released = rules.release(True, a.current(s), sub_start(s), sub_row, used_until)
+release = rules.release(True, a.current(s), sub_start(s), sub_row, used_until)
 
 
 def store_release(responds: BoolRef, least: object) -> BoolRef:
@@ -145,7 +145,7 @@ def store_release(responds: BoolRef, least: object) -> BoolRef:
 
 
 ACTIONS = {
-    "the store grants a block, perhaps again": store_grants(a.promised),
+    "the store grants a block, perhaps again": store_grants(),
     "the store raises the fence of a block below all later grants": And(
         a.exists(x), high >= a.promised(x), change(promised=(x, high)),
         every(Grant)(lambda h: Implies(
@@ -154,8 +154,8 @@ ACTIONS = {
         a.responds(x), a.fence(x) <= high, high <= a.promised(x), change(fence=(x, high))),
     "a broker grants a node": sub_grant(start(g), a.fence(g), sub_row, a.responds(g)),
     "a broker renews a node": sub_renew(a.current(s), a.fence(g)),
-    "a member releases a node": And(a.responds(g), released["allowed"], change(
-        row_fence=(g, node(s), released["fence"]), sub_promised=(s, released["fence"]), current=(s, False))),
+    "a holder releases a node": And(a.responds(g), release["allowed"], change(
+        row_fence=(g, node(s), release["fence"]), sub_promised=(s, release["fence"]), current=(s, False))),
     "a broker frees an expired node": And(a.responds(g), change(current=(s, False))),
     "a broker loses its memory, is forked, or gives a block up": change(
         responds=(x, False), current=lambda s: And(a.current(s), under(s) != x)),
@@ -167,9 +167,9 @@ MUTANTS = {
     "a window may start before the block's grant (I12)": sub_grant(0, a.fence(g), sub_row, a.responds(g)),
     "a block is released at the start of its grant (I13)": store_release(Not(a.responds(x)), start(x)),
     "a block is released while its broker grants its nodes (I13)": store_release(True, a.used(x)),
-    "a forked child grants from the rows of its parent (I15)": sub_grant(start(g), a.fence(g), low, a.responds(g)),
+    "a forked child grants from the rows of its parent (I15)": sub_grant(start(g), a.fence(g), stale, a.responds(g)),
     "a broker uses a fence before it is confirmed": And(a.responds(x), a.fence(x) <= high, change(fence=(x, high))),
-    "a renewal is accepted with any token": sub_renew(Or(a.current(s), is_token), a.fence(g)),
+    "a sub-grant that the row no longer has is renewed": sub_renew(True, a.fence(g)),
     "rows are used again after the block was lost": sub_grant(start(g), a.fence(g), sub_row, a.exists(g)),
 }
 

@@ -17,9 +17,9 @@ from z3 import (
 
 from solver import Report
 
-BASES = {  # the digits of each text form, its base, and whether all strings have this length
-    "hex": (16, 16, True), "base32": (13, 32, True), "base36": (13, 36, False), "base58": (11, 58, False),
-    "base62": (11, 62, True), "decimal": (20, 10, False),
+BASES = {  # the largest number of digits of each text form, and its base
+    "hex": (16, 16), "base32": (13, 32), "base36": (13, 36), "base58": (11, 58), "base62": (11, 62),
+    "decimal": (20, 10),
 }  # fmt: skip
 ONE = BitVecVal(1, 64)
 
@@ -47,13 +47,13 @@ def unpack(packed: BitVecRef, shift: BitVecRef, width: BitVecRef) -> BitVecRef:
 def uuid(packed: BitVecRef) -> tuple[BitVecRef, BitVecRef]:
     """Returns the halves of the UUID that contains an ID (`uuid::of_id`)."""
     mark = BitVecVal(int.from_bytes(b"\x03flakeid"), 64)
-    upper = packed & ~0xFFFF | 8 << 12 | LShR(packed, 4) & 0xFFF
+    upper = (packed & ~0xFFFF) | (8 << 12) | (LShR(packed, 4) & 0xFFF)
     return upper, BitVecVal(0b10, 64) << 62 | (packed & 0xF) << 58 | mark
 
 
 def id_of(upper: BitVecRef, lower: BitVecRef) -> BitVecRef:
     """Returns the ID that a UUID contains (`uuid::id_of`)."""
-    return upper & ~0xFFFF | (upper & 0xFFF) << 4 | LShR(lower, 58) & 0xF
+    return (upper & ~0xFFFF) | ((upper & 0xFFF) << 4) | (LShR(lower, 58) & 0xF)
 
 
 def prove() -> None:
@@ -72,9 +72,10 @@ def prove() -> None:
     report.breaks("mutant: fields that overlap share no bit", [*fits, *other_fits], outside)
     packed = value << shift | rest
     report.holds("unpack inverts pack", [*fits, rest & mask == 0], unpack(packed, shift, width) == value)
-    time, below = value, [ULE(rest, low_bits(shift)), ULE(other_rest, low_bits(shift))]  # time is the top field
+    # The time is the top field.
+    time, rest_is_below = value, [ULE(rest, low_bits(shift)), ULE(other_rest, low_bits(shift))]
     later = other << shift | other_rest
-    top = [*fits, ULE(other, low_bits(width)), *below]
+    top = [*fits, ULE(other, low_bits(width)), *rest_is_below]
     report.holds("an earlier tick makes a smaller ID", [*top, ULT(time, other)], ULT(packed, later))
     report.breaks("mutant: the time is not the top field", [*top[:3], ULT(time, other)], ULT(packed, later))
     lower, upper = time << shift, time << shift | low_bits(shift)
@@ -87,21 +88,22 @@ def prove() -> None:
     position, wide, limit = number("position"), number("sequence_width"), number("limit")
     count = number("count")
     left = low_bits(wide) - (position & low_bits(wide)) + 1
-    below = [ULT(wide, 63), ULT(position, limit), limit & low_bits(wide) == 0, ULE(count, left), ULT(limit, ONE << 63)]
-    report.holds("a range of one tick ends at or below the limit", below, ULE(position + count, limit))
+    at_tick = [ULT(wide, 63), ULT(limit, ONE << 63), limit & low_bits(wide) == 0]
+    of_tick = [*at_tick, ULT(position, limit), ULE(count, left)]
+    report.holds("a range of one tick ends at or below the limit", of_tick, ULE(position + count, limit))
     report.holds("a UUID contains its ID", [], id_of(*uuid(i)) == i)
     (high_i, low_i), (high_j, low_j) = uuid(i), uuid(j)
     has_version = And(Extract(15, 12, high_i) == 8, Extract(63, 62, low_i) == 2)
     report.holds("a UUID has version 8 and variant 2", [], has_version)
     smaller = Or(ULT(high_i, high_j), And(high_i == high_j, ULT(low_i, low_j)))
     report.holds("UUIDs have the order of the IDs", [], smaller == ULT(i, j))
-    rest, digit, other_rest, other_digit, base = Ints("rest digit other_rest other_digit base")
-    for name, (digits, base, _) in BASES.items():
-        fits = base ** (digits - 1) < 2**64 <= base**digits
+    front, digit, other_front, other_digit = Ints("front digit other_front other_digit")
+    for name, (digits, base) in BASES.items():
+        are_enough = base ** (digits - 1) < 2**64 <= base**digits
         step = [digit >= 0, digit < base, other_digit >= 0, other_digit < base]
-        less = base * rest + digit < base * other_rest + other_digit
-        first = Or(rest < other_rest, And(rest == other_rest, digit < other_digit))
-        report.holds(f"{name}: {digits} digits are enough, and sort as numbers", step, And(fits, less == first))
+        less = base * front + digit < base * other_front + other_digit
+        first = Or(front < other_front, And(front == other_front, digit < other_digit))
+        report.holds(f"{name}: {digits} digits are enough, and sort as numbers", step, And(are_enough, less == first))
     now, then, tick, later_tick, unit = Ints("now then tick later_tick unit")
-    floors = [unit > 0, tick * unit <= now, then < later_tick * unit + unit]
-    report.holds("ticks are monotonic", [*floors, now <= then], tick <= later_tick)
+    rounded = [unit > 0, tick * unit <= now, then < later_tick * unit + unit]
+    report.holds("ticks are monotonic", [*rounded, now <= then], tick <= later_tick)

@@ -13,7 +13,8 @@ from solver import BOOL, INT, Change, Report, State, every, largest
 
 Node, Grant, Token, Generator = map(DeclareSort, ("Node", "Grant", "Token", "Generator"))
 
-# Constants. A grant that does not exist yet has arbitrary values, which the action that makes the grant determines.
+# Constants. A grant or generator that does not exist yet has arbitrary values. The action that makes it determines the
+# values, except `accepted` and `uses`, which say in advance what the holder will do.
 node = Function("node", Grant, Node)
 made = Function("made", Grant, INT)  # the order in which the store made the grants
 start = Function("start", Grant, INT)
@@ -38,11 +39,12 @@ SIGNATURE = {
 }
 a, b = State("before", SIGNATURE), State("after", SIGNATURE)
 change = Change(a, b)
+# The parameters of the actions. Each check covers all their values.
 n, (x, c), t = Const("n", Node), Consts("x c", Grant), Const("t", Generator)
 tick, wanted, window, after, clock, max_ahead, end = Ints("tick wanted window after clock max_ahead end")
-used_until, starts, fences, highest = Ints("used_until starts fences highest")
-known, others, next_tick = Ints("known others next_tick")
-live, row_fixed, reuse, fixed = Bools("live row_fixed reuse fixed")
+used_until, starts, fences, highest, older_fence = Ints("used_until starts fences highest older_fence")
+response, known, others, next_tick = Ints("response known others next_tick")
+live, row_fixed, reuse, fixed, is_next_token = Bools("live row_fixed reuse fixed is_next_token")
 
 
 def invariant(s: State) -> BoolRef:
@@ -53,6 +55,7 @@ def invariant(s: State) -> BoolRef:
         return Implies(s.exists(g), And(
             start(g) <= s.promised(g),
             s.promised(g) <= s.fence(node(g)),
+            # No later grant of the node has the same start, so `renew` may identify a grant by its start.
             Implies(And(accepted(g), Not(s.released(g))), start(g) + 2 <= s.promised(g)),
             s.row_exists(node(g)),
         ))  # fmt: skip
@@ -119,7 +122,6 @@ def persisted(s: State) -> BoolRef:
     return holds
 
 
-
 def acquire(row_fence: object = None) -> BoolRef:
     """A store makes the grant `x`. Whether the row is live, and whether it may be taken over, is arbitrary."""
     answer = rules.grant(
@@ -136,14 +138,18 @@ def acquire(row_fence: object = None) -> BoolRef:
     )  # fmt: skip
 
 
-def renew(is_current: BoolRef, same_token: BoolRef, same_start: BoolRef) -> BoolRef:
-    """A renewal of the holder of `x` arrives while the row has the grant `c`. A repeated renewal changes nothing."""
+def renew(is_current: BoolRef, is_token: BoolRef, start_of: ArithRef) -> BoolRef:
+    """A renewal of the holder of `x` arrives while the row has the grant `c`.
+
+    If the row has the next token, the renewal has already been applied, and is only confirmed again.
+    """
     answer = rules.renew(
-        a.row_exists(node(c)), is_current, same_token, False, start(c), a.fence(node(c)), start(c), wanted, highest, end
-    )
+        a.row_exists(node(c)), is_current, is_token, is_next_token, start(c), a.fence(node(c)), start_of, wanted,
+        highest, end,
+    )  # fmt: skip
     confirms = lambda g: Or(g == c, And(g == x, Not(a.released(x))))
     return And(
-        answer["allowed"], a.exists(x), a.exists(c), accepted(x), node(x) == node(c), same_start,
+        answer["allowed"], a.exists(x), a.exists(c), accepted(x), node(x) == node(c),
         change(
             fence=(node(c), answer["fence"]),
             promised=lambda g: If(confirms(g), answer["fence"], a.promised(g)),
@@ -181,11 +187,11 @@ is_open = And(a.begun(t), Not(a.closed(t)))
 has_ended = every(Generator)(lambda t: Implies(And(a.begun(t), uses(t, x)), a.closed(t)))
 
 
-def raise_limit(confirmed: BoolRef) -> BoolRef:
-    """A response raises the limit of `t`; `known` and `others` are confirmed fences."""
-    answer = rules.raise_limit(True, is_open, known, wanted, others)
+def raise_limit(is_confirmed: BoolRef) -> BoolRef:
+    """A response with the fence `response` raises the limit of `t`; `known` and `others` are confirmed fences."""
+    answer = rules.raise_limit(True, is_open, known, response, others)
     of_others = every(Grant)(lambda g: Implies(And(uses(t, g), g != x), others <= a.promised(g)))
-    return And(answer["allowed"], uses(t, x), known <= a.promised(x), confirmed, of_others,
+    return And(answer["allowed"], uses(t, x), known <= a.promised(x), is_confirmed, of_others,
                change(limit=(t, largest(a.limit(t), answer["limit"]))))  # fmt: skip
 
 
@@ -196,13 +202,12 @@ def issue(limit: ArithRef) -> BoolRef:
                change(used=(t, largest(a.used(t), answer["tick"] + 1))))  # fmt: skip
 
 
-
 ACTIONS = {
     "acquire": acquire(),
-    "renew": renew(a.current(c), token(c) == token(x), start(c) == start(x)),
-    "release": release(And(a.released(x))),
+    "renew": renew(a.current(c), token(c) == token(x), start(x)),
+    "release": release(a.released(x)),
     "begin a generator, on one node or several": begin(has_windows, one_at_a_time),
-    "raise the limit after a response of any age": raise_limit(wanted <= a.promised(x)),
+    "raise the limit after a response of any age": raise_limit(response <= a.promised(x)),
     "issue": issue(a.limit(t)),
     "close the generator": And(a.begun(t), change(closed=(t, True), limit=(t, a.used(t)))),
     "give the grant up": And(has_ended, change(released=(x, True))),
@@ -215,8 +220,8 @@ ACTIONS = {
 MUTANTS = {
     "a grant starts at the clock, whatever the fence is": acquire(row_fence=0),
     "the limit rises when a renewal is sent": raise_limit(True),
-    "a renewal needs no token": renew(a.exists(c), token(c) == token(x), start(c) == start(x)),
-    "a token is accepted for any grant that contains it": renew(a.current(c), True, True),
+    "a grant that the row no longer has is renewed": renew(a.exists(c), token(c) == token(x), start(x)),
+    "a renewal is accepted whatever the start of its grant is": renew(a.current(c), token(c) == token(x), start(c)),
     "released while it still issues": release(Not(a.released(x))),
     "the tick of the fence itself is issued": issue(a.limit(t) + 1),
     "a generator begins below the process's last tick": begin(has_windows, True),
@@ -224,11 +229,11 @@ MUTANTS = {
     "a row is deleted when it expires": change(
         row_exists=(n, False), current=lambda g: And(a.current(g), node(g) != n)),
 }
-older = And(wanted >= 0, wanted <= a.fence(n))
+is_older = And(older_fence >= 0, older_fence <= a.fence(n))
 DROPPED = {
     "A fixed node": begin(True, True),
-    "Two primaries of a store": And(older, acquire(row_fence=wanted)),
-    "Older data in a running server": And(older, change(fence=(n, wanted))),
+    "Two primaries of a store": And(is_older, acquire(row_fence=older_fence)),
+    "Older data in a running server": And(is_older, change(fence=(n, older_fence))),
     "Deleted files or edited fences": change(row_exists=(n, False), fence=(n, 0)),
 }  # fmt: skip
 

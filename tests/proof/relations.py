@@ -2,7 +2,9 @@
 
 The proof uses these relations as the guards of its actions. `rust.py` translates them to Rust, and `src` compares them
 with the code on random states. All numbers are ticks, except the times, which are milliseconds. A truth value that
-compares tokens or incarnations is an argument, because only its result counts.
+compares tokens or incarnations is an argument, because only its result counts. `waited` is the time for which a request
+has travelled, `after` is the tick after the last tick that a process has used, and `confirmed` is the fence that the
+holder knows to be confirmed.
 """
 
 from z3 import And, ArithRef, BoolRef, If, Not, Or
@@ -47,13 +49,15 @@ def grant(
 
 def highest_fence(clock: Int, max_ahead: Int, max_window: Int, end: Int) -> Answer:
     """The highest fence that may be confirmed while no client's clock is above the tick `clock` (I9)."""
+    # One tick more, because milliseconds are rounded up to ticks.
     return {"fence": smallest(clock + max_ahead + max_window + 1, end)}
 
 
 def latest_times(store_now: Int, max_skew: Int) -> Answer:
     """The instants whose bounds limit the fences of renewals and determine the floor of a new run.
 
-    The clock of a client, of the earlier run and of the new run may each be wrong by `max_skew`.
+    The clock of a client, of the earlier run and of the new run may each be wrong by `max_skew`, so the floor is above
+    each fence that the earlier run has confirmed.
     """
     return {"renewal": store_now + max_skew, "floor": store_now + 3 * max_skew}
 
@@ -75,7 +79,9 @@ def renew_older(
 ) -> Answer:  # fmt: skip
     """The fence after a renewal of a row of another run: the holder continues, or has a last window (`renew_older`).
 
-    `highest` is the bound of the present time, and `highest_then` that of the time of the row's last renewal.
+    `highest` is the bound of the present time, and `highest_then` that of the time of the row's last renewal. Two
+    readings separate the row's expiry from the present: that of a run that may have granted the node, and that of this
+    run. The end of another run's quiet time also depends on the readings at the row's renewal and at that run's start.
     """
     reserved = And(
         exists, held, row_start == start, is_same_grant, Not(row_fixed),
@@ -84,7 +90,8 @@ def renew_older(
     )  # fmt: skip
     asked = smallest(largest(wanted, confirmed), highest)
     last = smallest(highest_then, highest)
-    continues = And(reserved, store_now + 4 * max_skew < row_renewed + quiet)
+    others_are_quiet = store_now + 4 * max_skew < row_renewed + quiet
+    continues = And(reserved, others_are_quiet)
     allowed = And(reserved, Or(continues, last > confirmed))
     fence = largest(row_fence, If(continues, asked, smallest(asked, last)))
     return {"allowed": allowed, "continues": continues, "fence": fence}
@@ -104,7 +111,10 @@ def is_forgotten(
     exists: Bool, held: Bool, is_same_grant: Bool, row_start: Int, row_fence: Int,
     start: Int, confirmed: Int, floor: Int,
 ) -> Answer:  # fmt: skip
-    """Whether a renewal proves that the store lost data (`rules::is_forgotten`)."""
+    """Whether a renewal proves that the store lost data (`rules::is_forgotten`).
+
+    No action has this guard: a new run may begin at any time.
+    """
     fence_fell = And(row_start == start, held, is_same_grant, row_fence < confirmed)
     return {"forgotten": And(Or(Not(exists), row_start < start, fence_fell), confirmed > floor)}
 

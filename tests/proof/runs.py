@@ -4,8 +4,9 @@ One node, any number of grants, runs and copies of its row. Each write creates a
 begin with any version that ever existed. Each reading of a store's clock is within `max_skew` of the true time `now`,
 and the clients' clocks are arbitrary. `tick` converts a time to a tick, and is only known to be monotonic.
 
-`lease.py` proves that no ID is issued outside the windows `[start, promised)`. This part proves that the windows of two
-grants do not overlap. A node begins with an empty grant, so that each version of the row has a grant.
+`lease.py` proves that a generator issues IDs only below a confirmed fence, no matter which run of the store confirmed
+it. This part proves that the windows `[start, promised)` of two grants do not overlap, even if a holder continues in
+another run. A node begins with an empty grant, so that each version of the row has a grant.
 """
 
 from z3 import And, ArithRef, BoolRef, Bools, Consts, DeclareSort, Function, If, Implies, Ints, Not, Or
@@ -46,7 +47,7 @@ SIGNATURE = {
     "quiet_until": (INT,),
     "exists": (Grant, BOOL),
     "promised": (Grant, INT),  # the highest fence that any run confirmed, or the tick after the last tick used
-    "closed": (Grant, BOOL),  # the holder has ended the grant, and ignores responses about it
+    "released": (Grant, BOOL),  # the holder has given the grant up, and ignores responses about it
     "kept": (Version, BOOL),  # a backup may contain the version
     "known": (Run, BOOL),
 }
@@ -56,7 +57,7 @@ x, (v, y), r = Consts("x", Grant)[0], Consts("v y", Version), Consts("r", Run)[0
 store_now, client_now, waited, after, window, wanted, ttl = Ints("store_now client_now waited after window wanted ttl")
 used_until, confirmed, later, old_floor, old_quiet = Ints("used_until confirmed later old_floor old_quiet")
 window_ms, shortest_ms, max_window_ms = Ints("window_ms shortest_ms max_window_ms")
-by_fixed, exists, quarantined, reuse = Bools("by_fixed exists quarantined reuse")
+by_fixed, quarantined, reuse = Bools("by_fixed quarantined reuse")
 CLOCKS = [
     every(INT, INT)(lambda i, j: Implies(i <= j, tick(i) <= tick(j))),
     max_skew >= 0, quiet >= 0, max_ahead >= 0, max_window >= 0, waited >= 0,
@@ -80,14 +81,16 @@ def invariant(s: State) -> BoolRef:
 
     @every(Grant)
     def grants(g):
-        r = made_in(g)
-        waited = And(made_clock(g) >= began_clock(r) + quiet, start(g) >= first_floor(r))
+        run = made_in(g)
+        has_waited = And(made_clock(g) >= began_clock(run) + quiet, start(g) >= first_floor(run))
         return Implies(s.exists(g), And(
             start(g) <= s.promised(g),
             s.promised(g) <= highest(s.now + 2 * max_skew),  # I9: clients are at most `max_skew` ahead of a store
-            s.promised(g) <= largest(fence(row), s.floor),  # I4: the next grant is above all windows
-            s.known(r), began_at(r) <= made_at(g), made_at(g) <= s.now, near(made_clock(g), made_at(g)),
-            Implies(is_restored(r), waited),
+            # I4: the next grant is above all windows. For grants other than that of the row, this follows from `order`,
+            # `versions` and `present`.
+            s.promised(g) <= largest(fence(row), s.floor),
+            s.known(run), began_at(run) <= made_at(g), made_at(g) <= s.now, near(made_clock(g), made_at(g)),
+            Implies(is_restored(run), has_waited),
         ))  # fmt: skip
 
     @every(Grant, Grant)
@@ -97,6 +100,9 @@ def invariant(s: State) -> BoolRef:
 
     @every(Run)
     def runs(r):
+        # A last window ends at or below `highest(renewed)`. The reading `renewed` is at most `max_skew` above the true
+        # time of the renewal, which was before `began_at`, which is at most another `max_skew` above `began_clock`. The
+        # third `max_skew` in `latest_times` is for the fences that the earlier run confirmed.
         restored = And(near(began_clock(r), began_at(r)), first_floor(r) >= highest(began_clock(r) + 2 * max_skew))
         return Implies(s.known(r), And(
             began_at(r) <= began_at(s.run), began_at(r) <= s.now, Implies(is_restored(r), restored),
@@ -108,13 +114,13 @@ def invariant(s: State) -> BoolRef:
         return Implies(s.kept(v), And(
             s.exists(grant(v)), s.known(run_of(v)),
             start(grant(v)) <= fence(v), fence(v) <= highest(s.now + 2 * max_skew),
-            Implies(Not(s.closed(grant(v))), fence(v) <= s.promised(grant(v))),
+            Implies(Not(s.released(grant(v))), fence(v) <= s.promised(grant(v))),
             near(renewed(v), renewed_at(v)), began_at(run_of(v)) <= renewed_at(v), renewed_at(v) <= s.now,
             Implies(run_of(v) != s.run, renewed_at(v) <= began_at(s.run)),
         ))  # fmt: skip
 
     def renewable(v):
-        return And(s.kept(v), held(v), Not(s.closed(grant(v))))
+        return And(s.kept(v), held(v), Not(s.released(grant(v))))
 
     @every(Version)
     def reserved(v):
@@ -133,14 +139,28 @@ def invariant(s: State) -> BoolRef:
 
     @every(Grant)
     def present(g):
-        """A row of the present run has the latest grant."""
+        """A row of the present run has the latest grant. If a restored row has not, its later grants end at the floor.
+
+        The last renewal of a holder that has given its grant up may write such a row, even in the present run.
+        """
         is_later = And(s.exists(g), made(g) > made(grant(row)))
-        is_open = Not(s.closed(grant(row)))
+        is_open = Not(s.released(grant(row)))
         return Implies(is_later, And(s.promised(g) <= s.floor, Implies(is_open, run_of(row) != s.run)))
 
     waits = And(s.quiet_until >= began_clock(s.run) + quiet, s.floor >= first_floor(s.run))
     current = And(s.kept(row), s.known(s.run), Implies(is_restored(s.run), waits))
     return And(grants, order, runs, versions, reserved, later_grants, present, current)
+
+
+def disjoint(s: State) -> BoolRef:
+    """The windows of two grants do not overlap."""
+
+    @every(Grant, Grant, INT)
+    def holds(g, h, i):
+        inside = lambda g: And(s.exists(g), start(g) <= i, i < s.promised(g))
+        return Implies(And(inside(g), inside(h)), g == h)
+
+    return holds
 
 
 def write(new_grant: object, is_held: object, new_fence: object, new_run: object, *times: object) -> BoolRef:
@@ -154,9 +174,9 @@ def write(new_grant: object, is_held: object, new_fence: object, new_run: object
 
 latest = rules.latest_times(store_now, max_skew)
 row = a.version
-holder = grant(row)
+row_grant = grant(row)
 is_this_run = run_of(row) == a.run
-kept = {"kept": (y, True), "version": y}
+written = {"kept": (y, True), "version": y}
 old_times = (expires(row), renewed(row), renewed_at(row))
 
 
@@ -165,59 +185,59 @@ def acquire(live: BoolRef, quiet_until: object = a.quiet_until, lowest: object =
     skew = rules.skew(store_now, client_now, waited)["skew"]
     admitted = rules.admit(store_now, quiet_until, skew, max_skew, window_ms, shortest_ms, max_window_ms)["allowed"]
     answer = rules.grant(
-        exists, quarantined, live, fixed(holder), fence(row), reuse, by_fixed, after, window,
+        True, quarantined, live, fixed(row_grant), fence(row), reuse, by_fixed, after, window,
         tick(client_now), max_ahead, lowest, end,
     )  # fmt: skip
-    latest = every(Grant)(lambda g: Implies(a.exists(g), made(g) < made(x)))
+    is_latest = every(Grant)(lambda g: Implies(a.exists(g), made(g) < made(x)))
     return And(
-        exists, near(store_now, a.now), admitted, answer["allowed"],
-        Not(a.exists(x)), latest, start(x) == answer["start"], fixed(x) == by_fixed,
+        near(store_now, a.now), admitted, answer["allowed"],
+        Not(a.exists(x)), is_latest, start(x) == answer["start"], fixed(x) == by_fixed,
         made_at(x) == a.now, made_in(x) == a.run, made_clock(x) == store_now,
         write(x, True, answer["fence"], a.run, store_now + ttl, store_now, a.now),
-        change(exists=(x, True), promised=(x, answer["fence"]), closed=(x, False), **kept),
+        change(exists=(x, True), promised=(x, answer["fence"]), released=(x, False), **written),
     )  # fmt: skip
 
 
 is_live = rules.is_live(expires(row), store_now, is_this_run)["live"]
-confirm = lambda f: (holder, If(a.closed(holder), a.promised(holder), largest(a.promised(holder), f)))
+confirm = lambda f: (row_grant, If(a.released(row_grant), a.promised(row_grant), largest(a.promised(row_grant), f)))
 
 
 def renew() -> BoolRef:
     """The holder renews in the run that the row records."""
     answer = rules.renew(
-        True, held(row), True, False, start(holder), fence(row), start(holder), wanted, highest(latest["renewal"]), end
-    )
+        True, held(row), True, False, start(row_grant), fence(row), start(row_grant), wanted,
+        highest(latest["renewal"]), end,
+    )  # fmt: skip
     return And(
         is_this_run, near(store_now, a.now), answer["allowed"],
-        write(holder, True, answer["fence"], a.run, largest(expires(row), store_now + ttl), store_now, a.now),
-        change(promised=confirm(answer["fence"]), **kept),
+        write(row_grant, True, answer["fence"], a.run, largest(expires(row), store_now + ttl), store_now, a.now),
+        change(promised=confirm(answer["fence"]), **written),
     )  # fmt: skip
 
 
 def renew_older(
-    at: object = renewed(row), until: object = expires(row), is_fixed: object = fixed(holder),
-    bound: object = None, slack: ArithRef = max_skew,
+    at: object = renewed(row), until: object = expires(row), is_fixed: object = fixed(row_grant),
+    bound: object = None, slack: object = max_skew,
 ) -> BoolRef:  # fmt: skip
     """The holder of a row of an earlier run continues its lease, or has a last window."""
     skew = rules.skew(store_now, client_now, waited)["skew"]
     answer = rules.renew_older(
-        True, held(row), True, is_fixed, start(holder), fence(row), at, until, start(holder), confirmed, wanted, skew,
-        store_now, slack, quiet, highest(latest["renewal"]), highest(renewed(row)) if bound is None else bound,
+        True, held(row), True, is_fixed, start(row_grant), fence(row), at, until, start(row_grant), confirmed, wanted,
+        skew, store_now, slack, quiet, highest(latest["renewal"]), highest(renewed(row)) if bound is None else bound,
     )  # fmt: skip
     continued = write(
-        holder, True, answer["fence"], a.run, largest(expires(row), store_now + ttl), store_now, a.now
+        row_grant, True, answer["fence"], a.run, largest(expires(row), store_now + ttl), store_now, a.now
     )
-    last_window = write(holder, True, answer["fence"], run_of(row), *old_times)
+    last_window = write(row_grant, True, answer["fence"], run_of(row), *old_times)
     return And(
         Not(is_this_run), near(store_now, a.now), answer["allowed"], If(answer["continues"], continued, last_window),
-        change(promised=confirm(answer["fence"]), **kept),
+        change(promised=confirm(answer["fence"]), **written),
     )  # fmt: skip
 
 
-def begin_run(floor_time: ArithRef, reading: BoolRef, new_floor: object = None) -> BoolRef:
+def begin_run(lowest: object, reading: BoolRef) -> BoolRef:
     """A new run begins with the version `v`, or a renewal proves that the run has lost data."""
-    new_floor = highest(floor_time) if new_floor is None else new_floor
-    answer = rules.restored(old_floor, old_quiet, store_now, quiet, new_floor)
+    answer = rules.restored(old_floor, old_quiet, store_now, quiet, lowest)
     return And(
         a.kept(v), Not(a.known(r)), reading, is_restored(r), began_at(r) == a.now, began_clock(r) == store_now,
         first_floor(r) == answer["floor"],
@@ -227,39 +247,41 @@ def begin_run(floor_time: ArithRef, reading: BoolRef, new_floor: object = None) 
 
 def free(until: object) -> BoolRef:
     """An operator takes the node from its holder."""
-    return And(write(holder, False, fence(row), run_of(row), until, *old_times[1:]), change(**kept))
+    return And(write(row_grant, False, fence(row), run_of(row), until, *old_times[1:]), change(**written))
 
 
-released = rules.release(is_this_run, held(row), start(holder), fence(row), used_until)
+release = rules.release(is_this_run, held(row), start(row_grant), fence(row), used_until)
 ACTIONS = {
     "time passes": And(later >= a.now, change(now=later)),
     "acquire": acquire(is_live),
     "renew": renew(),
+    "a renewal that was applied before is confirmed again": And(
+        is_this_run, held(row), change(promised=confirm(fence(row)))),
     "continue, or have a last window": renew_older(),
-    "a holder ends": And(
-        start(x) <= used_until, used_until <= a.promised(x), change(closed=(x, True), promised=(x, used_until))),
+    "give the grant up": And(
+        start(x) <= used_until, used_until <= a.promised(x), change(released=(x, True), promised=(x, used_until))),
     "release": And(
-        released["allowed"], a.closed(holder), a.promised(holder) <= used_until,
-        write(holder, False, released["fence"], a.run, 0, *old_times[1:]), change(**kept)),
-    "a new run begins": begin_run(latest["floor"], near(store_now, a.now)),
-    "an operator frees or quarantines the node": free(rules.cut_off(fixed(holder), expires(row))["expires"]),
+        release["allowed"], a.released(row_grant), a.promised(row_grant) <= used_until,
+        write(row_grant, False, release["fence"], a.run, 0, *old_times[1:]), change(**written)),
+    "a new run begins": begin_run(highest(latest["floor"]), near(store_now, a.now)),
+    "an operator frees or quarantines the node": free(rules.cut_off(fixed(row_grant), expires(row))["expires"]),
     "fast-forward": And(later >= a.floor, change(floor=later)),
 }  # fmt: skip
 MUTANTS = {
-    "the floor of a new run allows for two skews": begin_run(store_now + 2 * max_skew, near(store_now, a.now)),
+    "the floor of a new run allows for two skews": begin_run(highest(store_now + 2 * max_skew), near(store_now, a.now)),
     "a restored store grants at once": acquire(is_live, quiet_until=0),
     "a restored store grants below its floor": acquire(is_live, lowest=0),
     "a request for a fixed node takes over any live row": acquire(And(is_live, Not(by_fixed))),
-    "a holder continues although its row has expired": renew_older(until=store_now + 3 * max_skew),
+    "a holder continues although its row has expired": renew_older(until=store_now + 2 * max_skew + 1),
     "a holder continues although another copy may have granted its node": renew_older(at=store_now),
     "a holder of a fixed node continues": renew_older(is_fixed=False),
-    "the clocks of two runs agree": renew_older(slack=max_skew - max_skew),
+    "the clocks of two runs agree": renew_older(slack=0),
     "a last window ends as late as one that was renewed just now": renew_older(bound=highest(store_now)),
 }
 DROPPED = {
-    "A store's clock that is wrong by more than `max_skew`": begin_run(latest["floor"], True),
+    "A store's clock that is wrong by more than `max_skew`": begin_run(highest(latest["floor"]), True),
     "`flakeid leases release --now` before a restore": free(0),
-    "`--fresh` for a namespace that existed": begin_run(store_now, near(store_now, a.now), new_floor=0),
+    "`--fresh` for a namespace that existed": begin_run(0, near(store_now, a.now)),
     "An older state of all files of an SQLite store": And(a.kept(v), change(version=v)),
 }  # fmt: skip
 
@@ -268,13 +290,15 @@ def prove() -> None:
     """Checks this part."""
     report = Report("runs")
     given = [*CLOCKS, invariant(a)]
-    only_grant = every(Grant)(lambda g: Implies(a.exists(g), And(g == holder, a.closed(g))))
+    only_grant = every(Grant)(lambda g: Implies(a.exists(g), And(g == row_grant, a.released(g))))
     only_version = every(Version)(lambda v: Implies(a.kept(v), v == row))
     only_run = every(Run)(lambda r: Implies(a.known(r), And(r == a.run, Not(is_restored(r)))))
-    empty = [start(holder) == 0, a.promised(holder) == 0, fence(row) == 0, made_in(holder) == a.run, tick(a.now) >= 0]
-    times = [made_clock(holder) == a.now, made_at(holder) == a.now, began_at(a.run) == a.now]
+    empty = [start(row_grant) == 0, a.promised(row_grant) == 0, fence(row) == 0, tick(a.now) >= 0]
+    empty.append(made_in(row_grant) == a.run)
+    times = [made_clock(row_grant) == a.now, made_at(row_grant) == a.now, began_at(a.run) == a.now]
     times += [renewed(row) == a.now, renewed_at(row) == a.now]
-    exist = [a.exists(holder), a.kept(row), a.known(a.run), run_of(row) == a.run, a.floor >= 0, end >= 2]
+    exist = [a.exists(row_grant), a.kept(row), a.known(a.run), run_of(row) == a.run, a.floor >= 0, end >= 2]
     initial = [*CLOCKS, only_grant, only_version, only_run, *empty, *times, *exist]
     report.holds("the first state has the invariant", initial, invariant(a))
+    report.holds("the invariant implies that windows do not overlap", given, disjoint(a))
     report.actions(given, invariant(b), ACTIONS, MUTANTS, DROPPED)

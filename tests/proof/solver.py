@@ -31,6 +31,9 @@ class Change:
 
         `name=value` sets a constant, `name=(key, value)` a function at one key, and `name=function` at each key.
         """
+        unknown = puts.keys() - set(self.before.names)
+        if unknown:
+            raise ValueError(f"the signature has no {unknown}")
         frame = []
         for name in self.before.names:
             old, new = getattr(self.before, name), getattr(self.after, name)
@@ -94,7 +97,10 @@ class Report:
         self._check(name, given, goal, z3.sat)
 
     def actions(self, given: list[z3.BoolRef], goal: z3.BoolRef, actions: dict, mutants: dict, dropped: dict) -> None:
-        """Checks that each action can happen and keeps the invariant, and that all others do not keep it."""
+        """Checks that each action can happen and keeps the invariant, and that all others do not keep it.
+
+        A counterexample is a step out of the invariant, from which a repeated ID is often several steps away.
+        """
         for name, action in actions.items():
             self.breaks(f"{name}: can happen", [*given, action], z3.BoolVal(False))
             self.holds(f"{name}: keeps the invariant", [*given, action], goal)
