@@ -7,10 +7,10 @@ use flakeid_steps::{Outcome, Step};
 const TUNABLES: &str =
     "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=268435456:glibc.malloc.trim_threshold=17179869184";
 
-/// Simulates fleets. The executable is optimised across crates, because a large fleet renews millions of leases.
+/// Simulates fleets. The executable is optimised, because a large fleet renews millions of leases.
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    Step::cargo(&["run", "--profile", "dist", "--locked", "--package", "flakeid-simulation", "--"])
+    Step::cargo(&["run", "--release", "--locked", "--package", "flakeid-simulation", "--"])
         .args(&arguments)
         .env("GLIBC_TUNABLES", TUNABLES)
         .run()
