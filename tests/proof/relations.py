@@ -49,7 +49,7 @@ def grant(
 
 def highest_fence(clock: Int, max_ahead: Int, max_window: Int, end: Int) -> Answer:
     """The highest fence that may be confirmed while no client's clock is above the tick `clock` (I9)."""
-    # One tick more, because milliseconds are rounded up to ticks.
+    # I9 allows for one more tick.
     return {"fence": smallest(clock + max_ahead + max_window + 1, end)}
 
 

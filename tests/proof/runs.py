@@ -139,9 +139,9 @@ def invariant(s: State) -> BoolRef:
 
     @every(Grant)
     def present(g):
-        """A row of the present run has the latest grant. If a restored row has not, its later grants end at the floor.
+        """A row of the present run has the latest grant, unless the holder of the row's grant has given the grant up.
 
-        The last renewal of a holder that has given its grant up may write such a row, even in the present run.
+        The windows of all grants that are later than the row's grant end at or below the floor.
         """
         is_later = And(s.exists(g), made(g) > made(grant(row)))
         is_open = Not(s.released(grant(row)))
