@@ -27,13 +27,11 @@ fn campaign(arguments: &[&str]) -> Result<Step, Failed> {
     Ok(start(&["run", "--folder", &folder])?.args(arguments))
 }
 
-/// Runs the campaign as in the tests, on every kind of store except clusters. Three stores run at
-/// the same time, because more would starve each other on two cores.
-pub(crate) fn short() -> Outcome {
-    run(
-        false,
-        &["--store=servers", "--seconds=30", "--at-once=3", "--rate=20000"].map(String::from),
-    )
+/// Runs the campaign as in the tests, on every kind of store except clusters, for ten minutes in a full run. Three
+/// stores run at the same time, because more would starve each other on two cores.
+pub(crate) fn test(full: bool) -> Outcome {
+    let seconds = if full { "--seconds=600" } else { "--seconds=30" };
+    run(false, &["--store=servers", seconds, "--at-once=3", "--rate=20000"].map(String::from))
 }
 
 /// Measures how long processes get no IDs when their store restarts or fails over.
@@ -57,7 +55,7 @@ pub(crate) fn requests(arguments: &[String]) -> Outcome {
 
 /// Starts a private server of every kind, for manual tests.
 pub(crate) fn stores() -> Outcome {
-    server_packages::ensure_stores()?;
+    server_packages::ensure_all()?;
     start(&["stores"])?.run()
 }
 

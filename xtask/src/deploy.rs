@@ -4,6 +4,7 @@ use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use flakeid_steps::packages::Program;
 use flakeid_steps::venv::Venv;
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root, workspace};
 
@@ -12,7 +13,7 @@ use crate::wasm;
 use crate::wasm::page::PAGE_FILE;
 
 /// The programs that the checks call.
-const NEEDED: [(&str, &str); 5] = [
+pub(crate) const NEEDED: [Program; 5] = [
     ("openssl", "openssl"),
     ("prometheus", "prometheus"),
     ("promtool", "prometheus"),

@@ -3,6 +3,7 @@
 
 use std::time::Instant;
 
+use flakeid_steps::packages::Program;
 use flakeid_steps::{Outcome, Step, files, packages, root, workspace};
 
 use crate::npm::npm;
@@ -12,7 +13,7 @@ use crate::wasm::page::PAGE_FILE;
 use crate::{api_references, c, go, node, python, server_packages, tutorials, wasm};
 
 /// The programs that run the guide's commands and examples.
-const NEEDED: [(&str, &str); 9] = [
+pub(crate) const NEEDED: [Program; 9] = [
     ("timeout", "coreutils"),
     ("cc", "gcc"),
     ("pkg-config", "pkg-config"),
@@ -59,7 +60,7 @@ pub(crate) fn check(only: &[Part]) -> Outcome {
 }
 
 fn check_guide() -> Outcome {
-    server_packages::ensure_stores()?;
+    server_packages::ensure_all()?;
     packages::ensure(&NEEDED)?;
     build()?;
     workspace::build_programs(&["flakeid"])?;

@@ -5,12 +5,13 @@
 
 use std::path::Path;
 
+use flakeid_steps::packages::Program;
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root, workspace};
 
 use crate::platform::Target;
 use crate::{c, header, linters, wasm};
 
-const NEEDED: [(&str, &str); 3] =
+pub(crate) const NEEDED: [Program; 3] =
     [("gcc", "gcc"), ("go", "golang-go"), ("pkg-config", "pkg-config")];
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");

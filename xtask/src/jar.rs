@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use flakeid_steps::packages::Program;
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder};
 
 use crate::c;
@@ -14,7 +15,7 @@ const POM: &str = "java/pom.xml";
 const EXAMPLES: [&str; 2] = ["examples/java/pom.xml", "examples/tutorials/spring-boot/pom.xml"];
 const NAME: &str = "flakeid_jni";
 const JDK: (&str, &str) = ("javac", "openjdk-17-jdk-headless");
-pub(crate) const NEEDED: [(&str, &str); 3] = [("gcc", "gcc"), JDK, ("mvn", "maven")];
+pub(crate) const NEEDED: [Program; 3] = [("gcc", "gcc"), JDK, ("mvn", "maven")];
 
 /// Returns the platforms of a released jar. The library for Windows is built on Linux with MinGW,
 /// so that the options of one compiler suit all platforms.

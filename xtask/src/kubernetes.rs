@@ -1,6 +1,7 @@
 //! Kubernetes: the Helm chart, and the store in the cluster, on a private API server. The API
 //! server and Helm are built once, from Go modules.
 
+use flakeid_steps::packages::Program;
 use flakeid_steps::venv::Venv;
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root, workspace};
 
@@ -14,7 +15,7 @@ const TOOLS: &str = "target/tools";
 const HELM: &str = "helm.sh/helm/v4/cmd/helm@v4.3.1";
 const API_SERVER: &str = "k8s.io/kubernetes/cmd/kube-apiserver";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-const NEEDED: [(&str, &str); 3] =
+pub(crate) const NEEDED: [Program; 3] =
     [("etcd", "etcd-server"), ("openssl", "openssl"), ("python3", "python3")];
 
 /// Checks the chart, runs the tests of the store in the cluster, and runs the brokers that the

@@ -3,7 +3,7 @@
 use flakeid_steps::{Failed, Outcome, Step, files, root, target_folder};
 
 use crate::platform::RELEASED;
-use crate::{linters, node, options, wasm};
+use crate::{api, header, linters, node, options, wasm};
 
 const DENY: [&str; 3] = ["--", "-D", "warnings"];
 
@@ -79,24 +79,32 @@ pub(crate) fn write_errors() -> Outcome {
         .run()
 }
 
-pub(crate) fn run() -> Outcome {
+/// Runs the lints. With `full`, also compiles the sources with other features, for WebAssembly, and in the other
+/// workspaces, which takes minutes and seldom finds anything that the rest does not.
+pub(crate) fn run(full: bool) -> Outcome {
     sources()?;
+    header::check()?;
     clippy(&["--workspace", "--all-targets", "--all-features"])?;
+    // The default features.
+    let crates = "-p flakeid-core -p flakeid-protocol -p flakeid-stores -p flakeid -p workspace-hack --all-targets";
+    clippy(&crates.split(' ').collect::<Vec<_>>())?;
+    api::check()?;
+    Step::cargo(&["doc", "--locked", "--workspace", "--no-deps", "--all-features"])
+        .env("RUSTDOCFLAGS", "-D warnings")
+        .run()?;
+    if !full {
+        return Ok(());
+    }
     for other in [
-        // The default features, and flakeid-python in the form for free-threaded interpreters.
-        "-p flakeid-core -p flakeid-protocol -p flakeid-stores -p flakeid -p workspace-hack --all-targets",
+        // flakeid-python in the form for free-threaded interpreters.
         "-p flakeid-python -p workspace-hack --no-default-features",
         "-p flakeid-core --no-default-features",
-        // Only the features that the command itself requires, as in its users' builds.
-        "-p flakeid-cli",
+        "-p flakeid-cli --no-default-features",
     ] {
         clippy(&other.split(' ').collect::<Vec<_>>())?;
     }
     OTHER_WORKSPACES.iter().try_for_each(|manifest| clippy_of_other(manifest))?;
-    wasm::lint()?;
-    Step::cargo(&["doc", "--locked", "--workspace", "--no-deps", "--all-features"])
-        .env("RUSTDOCFLAGS", "-D warnings")
-        .run()
+    wasm::lint()
 }
 
 /// Checks that the workspace compiles with the oldest supported compiler, the `rust-version` in

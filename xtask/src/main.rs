@@ -44,7 +44,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use flakeid_steps::{Choice, Failed, Outcome, Step};
+use flakeid_steps::plan::Choice;
+use flakeid_steps::{Failed, Outcome, Step};
 
 use platform::Target;
 use publish::Registry;
@@ -93,15 +94,18 @@ impl Package {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Run everything that must pass before a change lands: lint, all tests, loom models, vectors,
-    /// README.
+    /// Run the tests of every language with every kind of server, loom models, proof and README. Prints first which
+    /// steps run, how long each took last time, and what is installed.
     Test(Choice),
-    /// Check formatting, clippy on every feature set and workspace, documentation, Python,
-    /// JavaScript, workflows, names, English and circles between modules. Warnings are errors.
+    /// Check formatting, Rust, the documentation, Python, JavaScript, workflows, names, English, circles between
+    /// modules, and the lists of public items. Warnings are errors.
     Lint {
         /// Run only the checks that need no compiled code. They take a few seconds.
         #[arg(long)]
         sources: bool,
+        /// Also check other features, WebAssembly and the other workspaces. Takes minutes.
+        #[arg(long, conflicts_with = "sources")]
+        full: bool,
     },
     /// Format Rust, Python, JavaScript, TypeScript and Go as the linters expect.
     Format,
@@ -309,9 +313,9 @@ enum Task {
 
 fn run(task: Task) -> Outcome {
     match task {
-        Task::Test(choice) => test::run(choice),
-        Task::Lint { sources: true } => lint::sources(),
-        Task::Lint { sources: false } => lint::run(),
+        Task::Test(choice) => test::run(&choice),
+        Task::Lint { sources: true, .. } => lint::sources(),
+        Task::Lint { full, .. } => lint::run(full),
         Task::Format => lint::format(),
         Task::Msrv => lint::msrv(),
         Task::C(package) => package.run(c::bench, c::test, c::build),

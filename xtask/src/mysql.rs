@@ -4,13 +4,14 @@
 
 use std::path::Path;
 
+use flakeid_steps::packages::Program;
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root};
 
 use crate::campaign;
 
 const WORK: &str = "target/mysql";
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
-const NEEDED: [(&str, &str); 4] = [
+pub(crate) const NEEDED: [Program; 4] = [
     ("apt-get", "apt"),
     ("dpkg-deb", "dpkg"),
     ("mariadb", "mariadb-client"),

@@ -20,9 +20,10 @@ pub(crate) struct Options {
     write: bool,
 }
 
-/// Proves the lease rule, and compares a million random states.
-pub(crate) fn test() -> Outcome {
-    run(&Options { states: 1_000_000, seed: None, write: false })
+/// Proves the lease rule, and compares random states: a million, or a hundred million in a full run.
+pub(crate) fn test(full: bool) -> Outcome {
+    let states = if full { 100_000_000 } else { 1_000_000 };
+    run(&Options { states, seed: None, write: false })
 }
 
 pub(crate) fn run(options: &Options) -> Outcome {

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use flakeid_steps::packages::Program;
 use flakeid_steps::venv::Venv;
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root};
 
@@ -14,7 +15,7 @@ use crate::platform::Target;
 
 const WORK: &str = "target/recipes";
 
-const NEEDED: [(&str, &str); 4] =
+pub(crate) const NEEDED: [Program; 4] =
     [("gcc", "gcc"), ("strip", "binutils"), ("cmake", "cmake"), ("pkg-config", "pkg-config")];
 
 /// The largest sizes in bytes: of the full and of the slim static library, and of a static

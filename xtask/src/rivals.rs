@@ -1,6 +1,7 @@
 //! Checks whether `flakeid inspect --guess` recognises IDs that current versions of other
 //! packages generate.
 
+use flakeid_steps::packages::Program;
 use flakeid_steps::venv::Venv;
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root, workspace};
 
@@ -8,7 +9,7 @@ use crate::npm::npm;
 
 const SOURCES: &str = "tests/rivals";
 const WORK: &str = "target/rivals";
-const NEEDED: [(&str, &str); 4] =
+pub(crate) const NEEDED: [Program; 4] =
     [("go", "golang-go"), ("java", "openjdk-17-jdk-headless"), ("mvn", "maven"), ("npm", "npm")];
 /// The required number of right guesses for a hundred IDs, or for a hundred groups of ten.
 const RIGHT: usize = 95;

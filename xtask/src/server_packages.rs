@@ -1,24 +1,25 @@
 //! The servers that the tests, the guide and `cargo xtask stores` start.
 
-use flakeid_steps::{Outcome, Step, files, packages, root};
+use flakeid_steps::packages::{self, Program};
+use flakeid_steps::{Outcome, Step, files, root};
 
 use crate::linters::check_go;
 use crate::npm::{install_once_from, npm};
 
-pub(crate) const POSTGRESQL: (&str, &str) = ("/usr/lib/postgresql/*/bin/postgres", "postgresql");
-pub(crate) const REDIS: (&str, &str) = ("redis-server", "redis-server");
+pub(crate) const POSTGRESQL: Program = ("/usr/lib/postgresql/*/bin/postgres", "postgresql");
+pub(crate) const REDIS: Program = ("redis-server", "redis-server");
 
-/// A server for each kind of store, and `etcdctl`, which reports whether etcd has started.
-const STORES: [(&str, &str); 5] = [
+/// The programs that the tests in Rust and the campaign start: a server for each kind of store, `etcdctl`, which reports
+/// whether etcd has started, and the programs that build or run the other servers.
+pub(crate) const NEEDED: &[Program] = &[
     POSTGRESQL,
     ("mariadbd", "mariadb-server"),
     REDIS,
     ("etcd", "etcd-server"),
     ("etcdctl", "etcd-client"),
-];
-
-/// The additional programs that the tests in Rust and the campaign start.
-const ADDITIONAL: [(&str, &str); 7] = [
+    ("go", "golang-go"),
+    ("node", "nodejs"),
+    ("npm", "npm"),
     ("curl", "curl"),
     // The package's name contains the version of PostgreSQL; this is the one of Debian 12.
     ("/usr/share/postgresql/*/extension/pg_partman.control", "postgresql-15-partman"),
@@ -31,13 +32,6 @@ const ADDITIONAL: [(&str, &str); 7] = [
 
 /// The folder of the servers that are not Debian packages.
 const SERVERS: &str = "target/servers";
-
-/// Ensures that a private server of every kind of store can be started.
-pub(crate) fn ensure_stores() -> Outcome {
-    packages::ensure(&STORES)?;
-    ensure_dynalite()?;
-    ensure_versitygw()
-}
 
 /// Installs the packages that `tests/servers/dynalite` pins: a server with the interface of
 /// `DynamoDB`.
@@ -71,6 +65,7 @@ fn ensure_versitygw() -> Outcome {
 
 /// Ensures that the tests in Rust and the campaign can start everything they need.
 pub(crate) fn ensure_all() -> Outcome {
-    packages::ensure(&[&STORES[..], &ADDITIONAL[..]].concat())?;
-    ensure_stores()
+    packages::ensure(NEEDED)?;
+    ensure_dynalite()?;
+    ensure_versitygw()
 }

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use flakeid_steps::Step;
+use flakeid_steps::packages::Program;
 
 mod java;
 
@@ -11,6 +12,22 @@ pub use java::{companions, jar, jar_of, jars, javac, javadoc, native, newer_jars
 
 /// The number of IDs that each program generates.
 pub const IDS: &str = "10000000";
+
+/// The programs that compile, link and check the programs of all languages.
+pub const NEEDED: &[Program] = &[
+    ("gcc", "gcc"),
+    ("g++", "g++"),
+    ("clang", "clang"),
+    ("valgrind", "valgrind"),
+    ("cmake", "cmake"),
+    ("make", "make"),
+    ("nm", "binutils"),
+    ("pkg-config", "pkg-config"),
+    ("/usr/include/jansson.h", "libjansson-dev"),
+    ("javac", "openjdk-17-jdk-headless"),
+    ("mvn", "maven"),
+    ("go", "golang-go"),
+];
 
 /// Returns the names of the functions that the header declares, in alphabetical order.
 #[must_use]

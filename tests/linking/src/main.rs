@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::thread;
 
 use clap::Parser;
-use flakeid_linking::Library;
+use flakeid_linking::{Library, NEEDED};
 use flakeid_steps::{Failed, Outcome, files, packages, root};
 
 /// Links programs with the C library and runs them.
@@ -22,23 +22,8 @@ struct Arguments {
     jar: Option<PathBuf>,
 }
 
-const NEEDED: [(&str, &str); 12] = [
-    ("gcc", "gcc"),
-    ("g++", "g++"),
-    ("clang", "clang"),
-    ("valgrind", "valgrind"),
-    ("cmake", "cmake"),
-    ("make", "make"),
-    ("nm", "binutils"),
-    ("pkg-config", "pkg-config"),
-    ("/usr/include/jansson.h", "libjansson-dev"),
-    ("javac", "openjdk-17-jdk-headless"),
-    ("mvn", "maven"),
-    ("go", "golang-go"),
-];
-
 fn run(arguments: Arguments) -> Outcome {
-    packages::ensure(&NEEDED)?;
+    packages::ensure(NEEDED)?;
     programs::sanitizers_of_clang()?;
     let library = Library { prefix: arguments.library, work: root().join("target/c") };
     if let Some(to) = arguments.jar {

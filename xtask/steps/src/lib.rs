@@ -4,16 +4,13 @@
 #![expect(clippy::missing_errors_doc, reason = "every error is a failed step or file")]
 #![expect(clippy::must_use_candidate, reason = "these functions return paths and names")]
 
-mod background;
 pub mod files;
-mod inputs;
 pub mod packages;
+pub mod plan;
 pub mod servers;
 mod step;
 pub mod suites;
-mod times;
 pub mod venv;
 pub mod workspace;
 
 pub use step::{Failed, Outcome, Step, root, target_folder};
-pub use times::{Choice, Times};

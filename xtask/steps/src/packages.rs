@@ -1,13 +1,25 @@
 //! Programs that tests need, and that may be missing on a machine.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::step::{Failed, Outcome, Step, target_folder};
 
 /// The folders in which Debian installs servers, which are often missing in the `PATH` of users.
 const SERVERS: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];
+
+/// A program, as [`find`] accepts it, and its Debian package.
+pub type Program = (&'static str, &'static str);
+
+static IS_FORBIDDEN: AtomicBool = AtomicBool::new(false);
+
+/// Lets [`ensure`] fail if a program is missing, also for root.
+pub fn forbid_installation() {
+    IS_FORBIDDEN.store(true, Ordering::Relaxed);
+}
 
 /// Ensures that each program is installed. The pairs are a program, as [`find`] accepts it, and its
 /// Debian package. Installs missing packages if the process runs as root on a Debian system;
@@ -17,10 +29,11 @@ pub fn ensure(programs: &[(&str, &str)]) -> Outcome {
     if packages.is_empty() {
         return Ok(());
     }
-    if !is_root() || find("apt-get").is_none() {
-        let packages = packages.join(" ");
-        return Err(Failed(format!("missing programs; install them: apt-get install {packages}")));
+    let shown = packages.join(" ");
+    if IS_FORBIDDEN.load(Ordering::Relaxed) || !is_root() || find("apt-get").is_none() {
+        return Err(Failed(format!("missing programs; install them: apt-get install {shown}")));
     }
+    println!("as root, this command installs the Debian packages of missing programs: {shown}");
     // The lock is needed because apt-get fails if another step is running it.
     let lock = target_folder().join("packages.lock").display().to_string();
     let apt_get = |arguments| Step::new("apt-get", arguments).through("flock", &[&lock]);
@@ -66,11 +79,8 @@ pub fn find(program: &str) -> Option<PathBuf> {
 
 /// Returns the packages of the programs that are not installed.
 fn missing<'a>(programs: &[(&str, &'a str)]) -> Vec<&'a str> {
-    programs
-        .iter()
-        .filter(|(program, _)| find(program).is_none())
-        .map(|(_, package)| *package)
-        .collect()
+    let missing = programs.iter().filter(|(program, _)| find(program).is_none());
+    missing.map(|(_, package)| *package).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// Whether the process runs as root, according to `/proc`. Only Linux has `/proc`, and only

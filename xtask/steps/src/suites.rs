@@ -8,7 +8,6 @@ use std::time::Instant;
 use serde_json::Value;
 
 use crate::files;
-use crate::inputs::Inputs;
 use crate::step::{Failed, Outcome, Step, target_folder};
 
 /// An executable with tests.
@@ -16,14 +15,12 @@ pub struct Suite {
     /// The package and the target, such as `flakeid-stores/postgres`.
     name: String,
     step: Step,
-    /// The inputs of the suite; `None` if they are unknown.
-    inputs: Option<Inputs>,
 }
 
 impl Suite {
     /// Creates a suite from a command that runs tests.
     pub fn new(name: &str, step: Step) -> Self {
-        Self { name: name.to_owned(), step, inputs: None }
+        Self { name: name.to_owned(), step }
     }
 
     /// Builds test executables with a `cargo` command. Returns them in the order of their names.
@@ -73,28 +70,11 @@ impl Suite {
         self
     }
 
-    /// Records that the suite passed with the inputs of its package.
+    /// Sets an environment variable of the suite.
     #[must_use]
-    pub(crate) fn depending_on(mut self, package: &Inputs) -> Self {
-        self.inputs = Some(package.of_part(&self.name));
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.step = self.step.env(name, value);
         self
-    }
-
-    /// Whether the suite passed with its current inputs.
-    pub(crate) fn has_passed(&self) -> bool {
-        self.inputs.as_ref().is_some_and(Inputs::passed)
-    }
-
-    /// Runs the suite, and returns whether it succeeded.
-    fn run(&self, log: &Path) -> Result<bool, Failed> {
-        if let Some(inputs) = &self.inputs {
-            inputs.forget()?;
-        }
-        let succeeded = self.step.run_into(log)?;
-        match &self.inputs {
-            Some(inputs) if succeeded => inputs.remember().map(|()| true),
-            _ => Ok(succeeded),
-        }
     }
 
     /// The package and the target.
@@ -169,7 +149,7 @@ fn run_group(suites: Vec<Suite>, at_once: usize, results: &Mutex<Results>) -> Ou
 
 fn run_one(suite: &Suite, results: &Mutex<Results>) -> Outcome {
     let (log, start) = (suite.log(), Instant::now());
-    let succeeded = suite.run(&log)?;
+    let succeeded = suite.step.run_into(&log)?;
     let bytes = files::bytes(&log)?;
     let output = String::from_utf8_lossy(&bytes);
     // The lock also keeps the output lines of a suite together.
@@ -247,20 +227,6 @@ mod tests {
         assert!(why.contains("exit 1 two --exact"), "{why}");
         assert!(why.contains("kill -9 $$"), "{why}");
         assert!(!why.contains("3 passed"), "{why}");
-    }
-
-    #[test]
-    fn suite_counts_as_passed_only_if_its_last_run_passed() -> Outcome {
-        let inputs = Inputs::of("suites, a test", &[])?;
-        let suite = |script| {
-            Suite::new("suites, a part", Step::new("sh", &["-c", script])).depending_on(&inputs)
-        };
-        assert!(!suite("true").has_passed());
-        run([(vec![suite("true")], 1)])?;
-        assert!(suite("true").has_passed());
-        assert!(run([(vec![suite("false")], 1)]).is_err());
-        assert!(!suite("true").has_passed());
-        Ok(())
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use crate::inputs::Inputs;
 use crate::step::{Failed, Outcome, Step, target_folder};
 use crate::suites::{self, Suite};
 
@@ -67,46 +66,26 @@ pub fn build() -> Result<Vec<Suite>, Failed> {
     Ok(suites)
 }
 
-/// Builds every test, and runs all of them, including the tests in the documentation. With
-/// `skips_unchanged`, skips tests that passed before if the inputs of their package have not changed.
-/// `unrelated` lists the files that do not affect the tests of a package.
-pub fn run(skips_unchanged: bool, unrelated: &[(&str, &[&[&str]])]) -> Outcome {
+/// Builds every test, and runs all of them, including the tests in the documentation. In a full run, tests with random
+/// cases try more of them.
+pub fn run(full: bool) -> Outcome {
     let mut suites = build()?;
-    let known = |name: &&&str| !suites.iter().any(|suite| suite.name() == **name);
-    if let Some(name) = ALONE.iter().chain(&LONGEST).find(known) {
+    let unknown = |name: &&&str| !suites.iter().any(|suite| suite.name() == **name);
+    if let Some(name) = ALONE.iter().chain(&LONGEST).find(unknown) {
         return Err(Failed(format!(
             "xtask/steps/src/workspace.rs lists {name}, which is not a test"
         )));
-    }
-    for (package, unrelated) in unrelated {
-        let inputs = Inputs::of(package, unrelated)?;
-        let belongs = |suite: &Suite| {
-            let rest = suite.name().strip_prefix(package);
-            rest.is_some_and(|rest| rest.starts_with(['/', ' ']))
-        };
-        suites = suites
-            .into_iter()
-            .map(|suite| if belongs(&suite) { suite.depending_on(&inputs) } else { suite })
-            .collect();
-    }
-    if skips_unchanged {
-        let (passed, changed): (Vec<_>, Vec<_>) = suites.into_iter().partition(Suite::has_passed);
-        if !passed.is_empty() {
-            let names: Vec<_> = passed.iter().map(Suite::name).collect();
-            println!("\nunchanged since they passed; --all runs them again: {}", names.join(", "));
-        }
-        suites = changed;
     }
     suites.push(Suite::new("documentation", products("test").args(&["--doc"])));
     let place = |suite: &Suite| {
         LONGEST.iter().position(|name| *name == suite.name()).unwrap_or(LONGEST.len())
     };
     suites.sort_by_key(place);
-    suites = suites
-        .into_iter()
-        .map(|suite| if suite.name() == BACKGROUND { suite.low_priority() } else { suite })
-        .collect();
-    let (alone, others) = suites.into_iter().partition(|suite| ALONE.contains(&suite.name()));
+    let prepared = suites.into_iter().map(|suite| {
+        let suite = if suite.name() == BACKGROUND { suite.low_priority() } else { suite };
+        if full { suite.env("FLAKEID_FULL", "1") } else { suite }
+    });
+    let (alone, others) = prepared.partition(|suite| ALONE.contains(&suite.name()));
     suites::run([(others, AT_ONCE), (alone, 1)])
 }
 
