@@ -140,10 +140,14 @@ impl<S: SqlServer> Store for SqlStore<S> {
         if has_tables && !self.server.has_old_triggers()? {
             return Ok(());
         }
-        let created = self.server.create_tables();
-        if created.is_err() {
-            self.roll_back();
-        }
+        let shown = self.server.shown().to_owned();
+        let created = retry_conflicts(&shown, "", TRANSACTION_TIMEOUT, |_| {
+            let created = self.server.create_tables();
+            if created.is_err() {
+                self.roll_back();
+            }
+            created
+        });
         if has_tables { Ok(()) } else { created }
     }
 
