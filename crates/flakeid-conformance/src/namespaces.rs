@@ -164,6 +164,8 @@ pub fn init_leaves_an_existing_namespace_unchanged(under_test: &dyn StoreUnderTe
 /// under the old bounds may still use.
 pub fn lost_namespace_waits_for_its_old_bounds(under_test: &dyn StoreUnderTest) {
     const HOUR_MS: u64 = 3_600_000;
+    // The copy contains the store's tables, but not the namespace.
+    Fixture::new(under_test, "kept");
     let copy = under_test.backup();
     let new = Bounds { max_window_ms: 300, max_ahead_ms: 200, max_skew_ms: 1500, quiet_ms: 3_400 };
     let lost = Bounds { max_window_ms: HOUR_MS, ..new };

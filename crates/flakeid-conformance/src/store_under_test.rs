@@ -56,7 +56,7 @@ use flakeid_protocol::store::Store;
 ///     }
 /// }
 ///
-/// // `flakeid_conformance::run` runs all tests.
+/// // `flakeid_conformance::test_store!` defines a test function for each test.
 /// grants::first_grant_starts_at_the_current_tick(&Memory(MemoryStore::new()));
 /// ```
 pub trait StoreUnderTest: Sync {

@@ -3,7 +3,7 @@
 
 use std::any::Any;
 
-use flakeid_conformance::{self as conformance, StoreUnderTest};
+use flakeid_conformance::{StoreUnderTest, Test, test_store};
 use flakeid_protocol::store::Store;
 use flakeid_protocol::{MemoryStore, Row};
 
@@ -56,7 +56,8 @@ impl StoreUnderTest for Memory {
     }
 }
 
-#[test]
-fn memory_store_passes_the_conformance_suite() {
-    conformance::run(&Memory(MemoryStore::new()));
+fn on_new_store(test: Test) {
+    test(&Memory(MemoryStore::new()));
 }
+
+test_store!(shared = on_new_store, own = on_new_store);

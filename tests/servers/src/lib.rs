@@ -31,6 +31,7 @@ mod redis;
 mod redis_cluster;
 mod redis_sentinels;
 mod s3;
+mod shared;
 
 pub use dynamodb::DynamoDbServer;
 pub use etcd::EtcdServer;
@@ -50,6 +51,7 @@ pub use redis::RedisServer;
 pub use redis_cluster::RedisCluster;
 pub use redis_sentinels::{RedisSentinel, RedisSentinels};
 pub use s3::S3Server;
+pub use shared::Shared;
 
 use std::path::PathBuf;
 

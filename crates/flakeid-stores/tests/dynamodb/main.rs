@@ -11,7 +11,6 @@ mod document;
 mod operations;
 mod store_under_test;
 
-use flakeid_conformance as conformance;
 use flakeid_protocol::store::Fault;
 use flakeid_test_servers::{DynamoDbServer, Server};
 use serde_json::json;
@@ -19,9 +18,23 @@ use serde_json::json;
 use client::{Client, connect, fresh_namespace};
 use store_under_test::DynamoDb;
 
-#[test]
-fn dynamodb_store_passes_the_conformance_suite() {
-    conformance::run(&DynamoDb::new());
+/// The conformance suite.
+mod conformance {
+    use flakeid_conformance::Test;
+    use flakeid_test_servers::Shared;
+
+    use super::*;
+
+    fn on_shared_server(test: Test) {
+        static SERVER: Shared<DynamoDb> = Shared::new();
+        test(&*SERVER.get(|| DynamoDb::new()));
+    }
+
+    fn on_new_server(test: Test) {
+        test(&DynamoDb::new());
+    }
+
+    flakeid_conformance::test_store!(shared = on_shared_server, own = on_new_server);
 }
 
 /// Checks leases on the table whose URL is in an environment variable, so that the service itself can be tested. If the

@@ -17,16 +17,29 @@ mod store_under_test;
 
 use std::fs;
 
-use flakeid_conformance as conformance;
 use flakeid_protocol::store::Fault;
 use flakeid_test_servers::{EtcdServer, Server};
 
 use client::{Authority, connect, leases};
 use store_under_test::Etcd;
 
-#[test]
-fn etcd_store_passes_the_conformance_suite() {
-    conformance::run(&Etcd(EtcdServer::new()));
+/// The conformance suite.
+mod conformance {
+    use flakeid_conformance::Test;
+    use flakeid_test_servers::Shared;
+
+    use super::*;
+
+    fn on_shared_server(test: Test) {
+        static SERVER: Shared<Etcd> = Shared::new();
+        test(&*SERVER.get(|| Etcd(EtcdServer::new())));
+    }
+
+    fn on_new_server(test: Test) {
+        test(&Etcd(EtcdServer::new()));
+    }
+
+    flakeid_conformance::test_store!(shared = on_shared_server, own = on_new_server);
 }
 
 /// Checks leases on the server at `FLAKEID_TEST_ETCD_URL`, so that other etcd versions can be tested. Starts a private

@@ -14,17 +14,25 @@ mod document;
 mod operations;
 mod store_under_test;
 
-use flakeid_conformance as conformance;
 use flakeid_protocol::store::Fault;
 use serde_json::json;
 
 use client::{Client, connect};
 use store_under_test::Kubernetes;
 
-#[test]
-#[ignore = "it needs a Kubernetes API server: cargo xtask kubernetes"]
-fn kubernetes_store_passes_the_conformance_suite() {
-    conformance::run(&Kubernetes::new("conformance"));
+/// The conformance suite.
+mod conformance {
+    use super::Kubernetes;
+
+    fn on_new_prefix(test: flakeid_conformance::Test) {
+        test(&Kubernetes::new("conformance"));
+    }
+
+    flakeid_conformance::test_store!(
+        #[ignore = "it needs a Kubernetes API server: cargo xtask kubernetes"]
+        shared = on_new_prefix,
+        own = on_new_prefix,
+    );
 }
 
 #[test]

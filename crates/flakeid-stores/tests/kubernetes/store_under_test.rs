@@ -38,7 +38,7 @@ impl Kubernetes {
         let agent = ureq::Agent::config_builder().tls_config(tls).http_status_as_error(false);
         let unique = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
         Self {
-            name: format!("{name}-{}", unique.as_millis()),
+            name: format!("{name}-{}", unique.as_nanos()),
             namespace: namespace.to_owned(),
             server: config["clusters"][0]["cluster"]["server"].as_str().unwrap().to_owned(),
             token: config["users"][0]["user"]["token"].as_str().expect("a token").to_owned(),

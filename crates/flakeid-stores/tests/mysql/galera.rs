@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use flakeid::Generator;
-use flakeid_conformance as conformance;
 use flakeid_conformance::StoreUnderTest;
 use flakeid_protocol::Row;
 use flakeid_protocol::store::{Continuity, Fault, Ledger, Store};
@@ -16,17 +15,7 @@ use crate::sql::check_lease_continues;
 
 const ALL: [usize; 3] = [0, 1, 2];
 
-/// The name prefixes of the conformance tests that are skipped, because these tests crash, restore or damage a single
-/// server.
-const SKIPPED: [&str; 5] = [
-    "crashes::",
-    "restorations::",
-    "continuations::",
-    "namespaces::lost_namespace",
-    "tampering::damaged_row",
-];
-
-/// A Galera cluster for the conformance tests that are not skipped.
+/// A Galera cluster for the conformance tests that do not crash, restore or damage a single server.
 struct Members(GaleraCluster);
 
 impl StoreUnderTest for Members {
@@ -78,15 +67,19 @@ fn other(cluster: &GaleraCluster, sql: &str) -> Result<String, String> {
     cluster.member(at).sql(&format!("SET wsrep_sync_wait = 7; {sql}"))
 }
 
-#[test]
-fn conformance_suite_passes_on_a_galera_cluster() {
-    let members = Members(GaleraCluster::new());
-    for (name, test) in conformance::TESTS {
-        if !SKIPPED.iter().any(|left_out| name.starts_with(left_out)) {
-            println!("conformance {name}");
-            test(&members);
-        }
+/// The conformance suite, without the tests that crash, restore or damage a single server.
+mod conformance {
+    use flakeid_conformance::Test;
+    use flakeid_test_servers::Shared;
+
+    use super::{GaleraCluster, Members};
+
+    fn on_shared_cluster(test: Test) {
+        static CLUSTER: Shared<Members> = Shared::new();
+        test(&*CLUSTER.get(|| Members(GaleraCluster::new())));
     }
+
+    flakeid_conformance::test_store!(shared = on_shared_cluster);
 }
 
 /// Checks that the client writes leases only through the member that the cluster itself lists first. The order of the

@@ -14,6 +14,4 @@ mod server;
 #[path = "../sql/mod.rs"]
 mod sql;
 
-use flakeid_test_servers::MariadbServer;
-
-sql::test_sql_server!(MariadbServer);
+sql::test_sql_server!(flakeid_test_servers::MariadbServer);

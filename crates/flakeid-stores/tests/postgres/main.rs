@@ -17,6 +17,4 @@ mod server;
 #[path = "../sql/mod.rs"]
 mod sql;
 
-use flakeid_test_servers::PostgresServer;
-
-sql::test_sql_server!(PostgresServer);
+sql::test_sql_server!(flakeid_test_servers::PostgresServer);

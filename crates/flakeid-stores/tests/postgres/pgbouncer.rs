@@ -4,7 +4,6 @@ use std::any::Any;
 use std::time::Duration;
 
 use flakeid::Generator;
-use flakeid_conformance as conformance;
 use flakeid_conformance::StoreUnderTest;
 use flakeid_protocol::store::{Fault, Ledger, Store};
 use flakeid_protocol::{Namespace, Row};
@@ -19,20 +18,18 @@ use crate::sql::{UnderTest, acquire_at_once};
 /// that failed.
 const RETRY: &str = "server_login_retry = 1";
 
-/// The conformance tests that are skipped. Each of these tests waits for five seconds and tests nothing specific to a
-/// pooler.
-const SKIPPED: [&str; 5] = [
-    "grants::last_window_ends_at_the_horizon",
-    "operators::adopt_raises_the_floor_above_every_fence",
-    "namespaces::lost_namespace_waits_for_its_old_bounds",
-    "restorations::tokens_of_a_restored_copy_are_void",
-    "continuations::nodes_are_granted_again_after_the_quiet_time",
-];
-
 /// A server to which all clients connect through a pooler.
 struct Pooled {
     server: UnderTest<PostgresServer>,
     pooler: PgBouncer,
+}
+
+impl Pooled {
+    fn new() -> Self {
+        let server = PostgresServer::new();
+        let pooler = PgBouncer::to(&server, &[RETRY]);
+        Self { server: UnderTest(server), pooler }
+    }
 }
 
 impl StoreUnderTest for Pooled {
@@ -77,17 +74,23 @@ impl StoreUnderTest for Pooled {
     }
 }
 
-#[test]
-fn conformance_suite_passes_through_a_connection_pooler() {
-    let server = PostgresServer::new();
-    let pooler = PgBouncer::to(&server, &[RETRY]);
-    let under_test = Pooled { server: UnderTest(server), pooler };
-    for (name, test) in conformance::TESTS {
-        if !SKIPPED.contains(name) {
-            println!("conformance {name}");
-            test(&under_test);
-        }
+/// The conformance suite through a connection pooler.
+mod conformance {
+    use flakeid_conformance::Test;
+    use flakeid_test_servers::Shared;
+
+    use super::Pooled;
+
+    fn on_shared_server(test: Test) {
+        static SERVER: Shared<Pooled> = Shared::new();
+        test(&*SERVER.get(Pooled::new));
     }
+
+    fn on_new_server(test: Test) {
+        test(&Pooled::new());
+    }
+
+    flakeid_conformance::test_store!(shared = on_shared_server, own = on_new_server);
 }
 
 /// Checks that thirty clients together use at most three connections to the server.

@@ -20,13 +20,26 @@ mod restored;
 mod store_under_test;
 mod tls;
 
-use flakeid_conformance as conformance;
 use flakeid_test_servers::{RedisServer, Server};
 use store_under_test::Redis;
 
-#[test]
-fn redis_store_passes_the_conformance_suite() {
-    conformance::run(&Redis(RedisServer::new()));
+/// The conformance suite.
+mod conformance {
+    use flakeid_conformance::Test;
+    use flakeid_test_servers::Shared;
+
+    use super::*;
+
+    fn on_shared_server(test: Test) {
+        static SERVER: Shared<Redis> = Shared::new();
+        test(&*SERVER.get(|| Redis(RedisServer::new())));
+    }
+
+    fn on_new_server(test: Test) {
+        test(&Redis(RedisServer::new()));
+    }
+
+    flakeid_conformance::test_store!(shared = on_shared_server, own = on_new_server);
 }
 
 /// Checks leases on the running server whose URL is in an environment variable, so that other server versions can be

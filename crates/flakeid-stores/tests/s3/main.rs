@@ -11,7 +11,6 @@ mod document;
 mod operations;
 mod store_under_test;
 
-use flakeid_conformance as conformance;
 use flakeid_protocol::Refusal;
 use flakeid_protocol::store::{Continuity, Fault};
 use flakeid_test_servers::{OtherService, S3Server, Server};
@@ -19,9 +18,23 @@ use flakeid_test_servers::{OtherService, S3Server, Server};
 use client::{Client, connect, fresh_namespace};
 use store_under_test::S3;
 
-#[test]
-fn s3_store_passes_the_conformance_suite() {
-    conformance::run(&S3(S3Server::new()));
+/// The conformance suite.
+mod conformance {
+    use flakeid_conformance::Test;
+    use flakeid_test_servers::Shared;
+
+    use super::*;
+
+    fn on_shared_server(test: Test) {
+        static SERVER: Shared<S3> = Shared::new();
+        test(&*SERVER.get(|| S3(S3Server::new())));
+    }
+
+    fn on_new_server(test: Test) {
+        test(&S3(S3Server::new()));
+    }
+
+    flakeid_conformance::test_store!(shared = on_shared_server, own = on_new_server);
 }
 
 /// Checks leases in the bucket whose URL is in an environment variable, so that other servers can be tested. If the

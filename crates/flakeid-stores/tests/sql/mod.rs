@@ -15,7 +15,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use flakeid::{Generator, LeaseStatus};
-use flakeid_conformance as conformance;
 use flakeid_conformance::StoreUnderTest;
 use flakeid_protocol::store::{Fault, Store};
 use flakeid_test_servers::Server;
@@ -160,9 +159,29 @@ impl<S: SqlServer> StoreUnderTest for UnderTest<S> {
 /// Defines a test function for each shared SQL test, for one kind of server.
 macro_rules! test_sql_server {
     ($server:ty) => {
+        /// The conformance suite.
+        mod conformance {
+            use flakeid_conformance::Test;
+            use flakeid_test_servers::Shared;
+
+            use $crate::sql::{SqlServer, UnderTest};
+
+            fn on_shared_server(test: Test) {
+                static SERVER: Shared<UnderTest<$server>> = Shared::new();
+                test(&*SERVER.get(|| UnderTest(<$server>::new())));
+            }
+
+            fn on_new_server(test: Test) {
+                let server = <$server>::new();
+                SqlServer::allow_damage(&server);
+                test(&UnderTest(server));
+            }
+
+            flakeid_conformance::test_store!(shared = on_shared_server, own = on_new_server);
+        }
+
         $crate::sql::test_sql_server!(
             $server,
-            sql_store_passes_the_conformance_suite,
             server_named_by_an_environment_variable_grants_leases,
             two_hundred_clients_get_distinct_nodes_at_once,
             errors_name_the_server_and_hide_the_password,
@@ -189,12 +208,6 @@ macro_rules! test_sql_server {
     };
 }
 pub(crate) use test_sql_server;
-
-pub(crate) fn sql_store_passes_the_conformance_suite<S: SqlServer>() {
-    let server = S::new();
-    server.allow_damage();
-    conformance::run(&UnderTest(server));
-}
 
 /// Checks leases on the running server whose URL is in an environment variable, so that other server versions can be
 /// tested. If the variable is not set, the test starts a private server.

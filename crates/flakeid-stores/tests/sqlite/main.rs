@@ -29,22 +29,15 @@ mod restorations;
 mod retrying;
 mod store_under_test;
 
-use store_under_test::Sqlite;
+/// The conformance suite.
+mod conformance {
+    use super::store_under_test::Sqlite;
 
-/// Runs the conformance suite. Each test that restores an older copy uses a separate store. After a restore, each new
-/// namespace waits for the longest window, because the namespace may replace a lost namespace.
-#[test]
-fn sqlite_store_passes_the_conformance_suite() {
-    let store = Sqlite::new();
-    for (name, test) in flakeid_conformance::TESTS {
-        println!("conformance {name} ...");
-        if name.starts_with("restorations::") || name.starts_with("continuations::") {
-            test(&Sqlite::new());
-        } else {
-            test(&store);
-        }
-        println!("conformance {name} ... ok");
+    fn on_new_file(test: flakeid_conformance::Test) {
+        test(&Sqlite::new());
     }
+
+    flakeid_conformance::test_store!(shared = on_new_file, own = on_new_file);
 }
 
 /// Waits in an open transaction, but only if another test started this process in order to kill it. Otherwise, does
