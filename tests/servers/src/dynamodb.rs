@@ -4,6 +4,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use crate::daemon::Daemon;
+use crate::home::home;
 use crate::installed::{AWS_KEY, installed, responds};
 use crate::{Server, free_port};
 
@@ -26,7 +27,7 @@ impl DynamoDbServer {
     /// If dynalite is not installed or does not start.
     #[must_use]
     pub fn new() -> Self {
-        let home = tempfile::tempdir().expect("a temporary directory");
+        let home = home();
         let daemon = Daemon::new("dynalite", home.path().join("log"));
         let server = Self { home, port: free_port(), daemon };
         server.start();

@@ -5,6 +5,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use crate::daemon::Daemon;
+use crate::home::home;
 use crate::{Server, free_port};
 
 /// A private etcd with one member, or one member of an [`EtcdCluster`](crate::EtcdCluster).
@@ -86,7 +87,7 @@ impl EtcdServer {
 
     /// Returns a member that has not been started.
     pub(crate) fn member(peer_port: u16, membership: Membership) -> Self {
-        let home = tempfile::tempdir().expect("a temporary directory");
+        let home = home();
         Self {
             daemon: Daemon::new("etcd", home.path().join("log")),
             home,

@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::account::run;
+use crate::template;
 use crate::{MariadbServer, Server, free_port};
 
 /// The path of the replication library on Debian and Ubuntu.
@@ -175,8 +174,8 @@ impl GaleraCluster {
     pub fn back_up(&self) -> Vec<TempDir> {
         self.stop();
         let copy = |member: &MariadbServer| {
-            let folder = tempfile::tempdir().expect("a temporary directory");
-            run(Command::new("cp").arg("-a").arg(member.data()).arg(folder.path()));
+            let folder = tempfile::tempdir_in(home(member)).expect("a temporary directory");
+            template::copy(&member.data(), &folder.path().join("data"));
             folder
         };
         let copies = self.members.iter().map(copy).collect();
@@ -192,7 +191,7 @@ impl GaleraCluster {
         self.stop();
         for (member, copy) in self.members.iter().zip(copies) {
             fs::remove_dir_all(member.data()).expect("the process owns the data");
-            run(Command::new("cp").arg("-a").arg(copy.path().join("data")).arg(home(member)));
+            fs::rename(copy.path().join("data"), member.data()).expect("a folder of this process");
         }
         self.start();
     }

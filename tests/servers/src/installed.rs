@@ -12,11 +12,15 @@ pub(crate) const AWS_KEY: (&str, &str) = ("flakeid", "sesame-9c1f");
 /// # Panics
 /// If the file does not exist; the message contains the command that installs it.
 pub(crate) fn installed(file: &str) -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let path = root.join(target).join("servers").join(file);
+    let path = folder().join(file);
     assert!(path.exists(), "{} does not exist: run `cargo xtask servers`", path.display());
     path
+}
+
+/// Returns the path of `target/servers`.
+pub(crate) fn folder() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(target).join("servers")
 }
 
 /// Whether a server accepts connections on a port of this host.

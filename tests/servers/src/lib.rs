@@ -14,6 +14,7 @@ mod dynamodb;
 mod etcd;
 mod etcd_cluster;
 mod galera_cluster;
+mod home;
 mod installed;
 mod kubernetes;
 mod mariadb;
@@ -32,6 +33,7 @@ mod redis_cluster;
 mod redis_sentinels;
 mod s3;
 mod shared;
+mod template;
 
 pub use dynamodb::DynamoDbServer;
 pub use etcd::EtcdServer;

@@ -1,13 +1,14 @@
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process::Command;
 
 use tempfile::TempDir;
 
 use crate::account::{Account, run, stdout_of};
 use crate::daemon::Daemon;
+use crate::home::home;
 use crate::mysql_programs::Programs;
+use crate::template::{self, Template};
 use crate::{Server, free_port};
 
 /// A private `MariaDB` with a database `ids` and a user `flakeid` with all rights to it. For tests
@@ -58,7 +59,7 @@ impl MariadbServer {
     pub(crate) fn stopped_copy(&self) -> Self {
         let (account, home) = Self::home();
         let programs = self.programs.clone();
-        run(Command::new("cp").arg("-a").arg(self.data()).arg(home.path()));
+        template::copy(&self.data(), &home.path().join("data"));
         let daemon = Daemon::new(programs.name(), home.path().join("log"));
         Self { programs, home, account, port: free_port(), settings: Vec::new(), daemon }
     }
@@ -188,7 +189,7 @@ impl MariadbServer {
     /// temporary tables, because a server deletes all temporary tables in it at its start.
     fn home() -> (Account, TempDir) {
         let account = Account::named("mysql");
-        let home = tempfile::tempdir().expect("a temporary directory");
+        let home = home();
         account.own(home.path());
         let temporary = home.path().join("tmp");
         fs::create_dir(&temporary).unwrap();
@@ -199,14 +200,29 @@ impl MariadbServer {
     fn installed() -> Self {
         let programs = Programs::chosen();
         let (account, home) = Self::home();
-        let mut command = programs.install();
-        account.runs(&mut command);
-        run(command
-            .env("TMPDIR", home.path().join("tmp"))
-            .arg(format!("--datadir={}", home.path().join("data").display()))
-            .current_dir(home.path()));
         let daemon = Daemon::new(programs.name(), home.path().join("log"));
-        Self { programs, home, account, port: free_port(), settings: Vec::new(), daemon }
+        let server =
+            Self { programs, home, account, port: free_port(), settings: Vec::new(), daemon };
+        let program = server.programs.file();
+        let recipe = concat!(include_str!("mariadb.rs"), include_str!("mysql_programs.rs"));
+        let name = server.programs.name();
+        let template = Template { name, program: &program, recipe, account };
+        template.copy(&server.data(), || server.create());
+        server
+    }
+
+    /// Creates a data folder.
+    fn create(&self) -> PathBuf {
+        let data = self.home.path().join("template");
+        let mut command = self.programs.install();
+        self.account.runs(&mut command);
+        run(command
+            .env("TMPDIR", self.home.path().join("tmp"))
+            .arg(format!("--datadir={}", data.display()))
+            .current_dir(self.home.path()));
+        // MySQL creates this file with its identifier, which differs between servers.
+        let _ = fs::remove_file(data.join("auto.cnf"));
+        data
     }
 
     fn begin(&self) {

@@ -2,6 +2,11 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Command;
 
+/// The server's program of Debian's `MariaDB`.
+const MARIADB: &str = "/usr/sbin/mariadbd";
+/// The server's program in the folder `usr` of the `MySQL` packages.
+const MYSQL: &str = "sbin/mysqld";
+
 /// The programs of a server that uses the `MySQL` protocol.
 #[derive(Clone, Debug)]
 pub(crate) enum Programs {
@@ -26,9 +31,17 @@ impl Programs {
         }
     }
 
+    /// Returns the file of the server's program.
+    pub(crate) fn file(&self) -> PathBuf {
+        match self {
+            Self::Mariadb => MARIADB.into(),
+            Self::Mysql(folder) => folder.join("usr").join(MYSQL),
+        }
+    }
+
     /// Returns the command that starts the server, before further options.
     pub(crate) fn server(&self) -> Command {
-        let mut command = self.program("/usr/sbin/mariadbd", "sbin/mysqld");
+        let mut command = self.program(MARIADB, MYSQL);
         if let Self::Mysql(folder) = self {
             command.arg(format!("--basedir={}", folder.join("usr").display()));
             // MySQL writes a binary log by default; this option then lets users without SUPER

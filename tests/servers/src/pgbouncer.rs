@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use crate::account::Account;
 use crate::daemon::Daemon;
+use crate::home::home;
 use crate::{PostgresServer, free_port};
 
 const PROGRAM: &str = "/usr/sbin/pgbouncer";
@@ -33,7 +34,7 @@ impl PgBouncer {
         assert!(Path::new(PROGRAM).exists(), "no {PROGRAM}: apt-get install pgbouncer");
         // PgBouncer refuses to run as root.
         let account = Account::named("postgres");
-        let home = tempfile::tempdir().expect("a temporary directory");
+        let home = home();
         account.own(home.path());
         let port = free_port();
         let users = home.path().join("users");

@@ -1,6 +1,6 @@
 #![allow(unsafe_code)]
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,9 +11,13 @@ use tempfile::TempDir;
 
 use crate::account::{Account, run, stdout_of};
 use crate::daemon::Daemon;
+use crate::home::home;
+use crate::template::Template;
 use crate::{Server, free_port};
 
 const NAME: &str = "PostgreSQL";
+/// The source code that creates the data folder.
+const RECIPE: &str = include_str!("postgres.rs");
 
 /// A private `PostgreSQL` with a database `ids`, its owner `flakeid` and a superuser.
 #[derive(Debug)]
@@ -37,7 +41,7 @@ impl PostgresServer {
     #[must_use]
     pub fn new() -> Self {
         let server = Self::installed();
-        server.begin();
+        server.start();
         server
     }
 
@@ -60,7 +64,7 @@ impl PostgresServer {
             format!("ssl_cert_file={home}/server.crt"),
             format!("ssl_key_file={home}/server.key"),
         ];
-        server.begin();
+        server.start();
         server
     }
 
@@ -151,7 +155,7 @@ impl PostgresServer {
     /// In the same cases as [`backup`](Self::backup) and [`new`](Self::new).
     #[must_use]
     pub fn standby(&self) -> Self {
-        let home = tempfile::tempdir().expect("a temporary directory");
+        let home = home();
         self.account.own(home.path());
         let standby = Self {
             daemon: Daemon::new(NAME, home.path().join("log")),
@@ -236,36 +240,50 @@ impl PostgresServer {
 
     fn installed() -> Self {
         let account = Account::named("postgres");
-        let home = tempfile::tempdir().expect("a temporary directory");
+        let home = home();
         account.own(home.path());
         let programs = newest_programs();
-        let password = home.path().join("password");
+        let daemon = Daemon::new(NAME, home.path().join("log"));
+        let server =
+            Self { home, programs, account, port: free_port(), settings: Vec::new(), daemon };
+        let program = server.programs.join("postgres");
+        let template = Template { name: "postgresql", program: &program, recipe: RECIPE, account };
+        template.copy(&server.data(), || server.create());
+        server
+    }
+
+    /// Creates a data folder with the role and the database.
+    fn create(&self) -> PathBuf {
+        let data = self.home.path().join("template");
+        let password = self.home.path().join("password");
         fs::write(&password, Self::PASSWORD).unwrap();
-        account.own(&password);
-        run(account
-            .command(&programs.join("initdb"))
+        self.account.own(&password);
+        run(self
+            .account
+            .command(&self.programs.join("initdb"))
             .args(["-U", "postgres", "-A", "scram-sha-256", "--no-locale", "-E", "UTF8"])
             // This covers only the files of the template; the server itself syncs its writes.
             .arg("--no-sync")
             .arg(format!("--pwfile={}", password.display()))
             .arg("-D")
-            .arg(home.path().join("data"))
-            .current_dir(home.path()));
-        let daemon = Daemon::new(NAME, home.path().join("log"));
-        Self { home, programs, account, port: free_port(), settings: Vec::new(), daemon }
-    }
-
-    fn begin(&self) {
-        self.start();
-        let psql = |sql: &str| {
-            run(Command::new(self.programs.join("psql"))
-                .args(["-X", "-q", "-U", "postgres", "-d", "postgres", "-c", sql])
-                .args(["-p", &self.port.to_string(), "-h"])
-                .arg(self.home.path())
-                .env("PGPASSWORD", Self::PASSWORD));
-        };
-        psql(&format!("CREATE ROLE flakeid LOGIN PASSWORD '{}'", Self::PASSWORD));
-        psql("CREATE DATABASE ids OWNER flakeid");
+            .arg(&data)
+            .current_dir(self.home.path()));
+        let script = format!(
+            "CREATE ROLE flakeid LOGIN PASSWORD '{}';\n\nCREATE DATABASE ids OWNER flakeid;\n",
+            Self::PASSWORD
+        );
+        let file = self.home.path().join("create.sql");
+        fs::write(&file, script).unwrap();
+        // Without a server, each statement ends with an empty line (-j).
+        run(self
+            .account
+            .command(&self.programs.join("postgres"))
+            .args(["--single", "-j", "-c", "exit_on_error=on", "-D"])
+            .arg(&data)
+            .arg("postgres")
+            .stdin(File::open(&file).unwrap())
+            .current_dir(self.home.path()));
+        data
     }
 
     /// Sends a signal to the server and its children. The children lead their own process groups,
@@ -351,8 +369,9 @@ impl Server for PostgresServer {
 
 impl Drop for PostgresServer {
     fn drop(&mut self) {
-        // A regular shutdown, because the shared memory would outlive a kill.
-        self.stop();
+        // The signal of an immediate shutdown, without a checkpoint. The shared memory would outlive a
+        // kill.
+        self.daemon.stop(libc::SIGQUIT);
     }
 }
 

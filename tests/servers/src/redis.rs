@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::daemon::Daemon;
+use crate::home::home;
 use crate::{Server, free_port};
 
 /// A private Redis with an append-only file and a password.
@@ -40,7 +41,7 @@ impl RedisServer {
     /// In the same cases as [`new`](Self::new).
     #[must_use]
     pub fn with(settings: &[&str]) -> Self {
-        let home = tempfile::tempdir().expect("a temporary directory");
+        let home = home();
         let server = Self {
             daemon: Daemon::new("Redis", home.path().join("log")),
             home,
