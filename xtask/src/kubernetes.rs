@@ -1,17 +1,17 @@
 //! Kubernetes: the Helm chart, and the store in the cluster, on a private API server. The API
-//! server and Helm are built once, from Go modules.
+//! server and Helm are built once for this machine, from Go modules.
+
+use std::path::Path;
 
 use flakeid_steps::packages::Program;
 use flakeid_steps::venv::Venv;
-use flakeid_steps::{Failed, Outcome, Step, files, packages, root, workspace};
+use flakeid_steps::{Failed, Outcome, Step, files, machine, packages, workspace};
 
 use crate::deploy;
-use crate::linters;
+use crate::server_packages::go_version;
 
 /// The folder with the module that pins the API server.
 const PINS: &str = "xtask/kubernetes";
-/// The folder of the built programs, whose names contain their versions.
-const TOOLS: &str = "target/tools";
 const HELM: &str = "helm.sh/helm/v4/cmd/helm@v4.3.1";
 const API_SERVER: &str = "k8s.io/kubernetes/cmd/kube-apiserver";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -72,25 +72,25 @@ pub(crate) fn check_version() -> Outcome {
 
 /// Returns the path of Helm.
 fn helm() -> Result<String, Failed> {
-    let version = HELM.rsplit('@').next().unwrap_or_default();
-    built(&format!("helm-{version}"), || {
+    built("helm", HELM.to_owned(), |folder| {
         // Go checks the module against its checksum database.
-        Ok(go(&["install", "-trimpath", HELM])
-            .env("GOBIN", root().join(TOOLS))
-            .env("GOFLAGS", "-buildvcs=false"))
+        let step = go(&["install", "-trimpath", HELM]).env("GOBIN", folder);
+        step.env("GOFLAGS", "-buildvcs=false").run()
     })
 }
 
 /// Returns the path of the API server.
 fn api_server() -> Result<String, Failed> {
-    let version = pinned(&files::text(format!("{PINS}/go.mod"))?)?;
-    built(&format!("kube-apiserver-{version}"), || {
+    let module = files::text(format!("{PINS}/go.mod"))?;
+    let version = pinned(&module)?;
+    built("kube-apiserver", module, |folder| {
         // Without the flag, the server reports version 0.0.0.
         let version = format!("-X k8s.io/component-base/version.gitVersion={version}");
-        let to = root().join(TOOLS).join("kube-apiserver");
-        Ok(go(&["build", "-trimpath", "-ldflags", &version, "-o", &files::shown(&to)?, API_SERVER])
+        let to = files::shown(&folder.join("kube-apiserver"))?;
+        go(&["build", "-trimpath", "-ldflags", &version, "-o", &to, API_SERVER])
             .within(PINS)
-            .env("GOFLAGS", "-mod=readonly -buildvcs=false"))
+            .env("GOFLAGS", "-mod=readonly -buildvcs=false")
+            .run()
     })
 }
 
@@ -106,18 +106,10 @@ fn pinned(module: &str) -> Result<String, Failed> {
     })
 }
 
-/// Builds a program, unless this version of it exists, and returns its path. `build` writes the
-/// program without its version, so that an interrupted build leaves no program with a version.
-fn built(name: &str, build: impl FnOnce() -> Result<Step, Failed>) -> Result<String, Failed> {
-    let path = root().join(TOOLS).join(name);
-    if !path.exists() {
-        linters::check_go()?;
-        files::make_folder(TOOLS)?;
-        build()?.run()?;
-        let unversioned = root().join(TOOLS).join(name.rsplit_once("-v").unwrap_or((name, "")).0);
-        std::fs::rename(&unversioned, &path).map_err(|error| files::failed(&path, &error))?;
-    }
-    files::shown(&path)
+/// Builds a program once for this machine, and returns its path.
+fn built(name: &str, pins: String, build: impl FnOnce(&Path) -> Outcome) -> Result<String, Failed> {
+    let folder = machine::built(name, &[go_version()?, pins], build)?;
+    files::shown(&folder.join(name))
 }
 
 /// Returns a step of the Go tool, which downloads a newer Go if a module requires one.

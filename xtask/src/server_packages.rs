@@ -1,10 +1,10 @@
 //! The servers that the tests, the guide and `cargo xtask stores` start.
 
 use flakeid_steps::packages::{self, Program};
-use flakeid_steps::{Outcome, Step, files, root};
+use flakeid_steps::{Failed, Outcome, Step, files, machine, root};
 
 use crate::linters::check_go;
-use crate::npm::{install_once_from, npm};
+use crate::npm::npm;
 
 pub(crate) const POSTGRESQL: Program = ("/usr/lib/postgresql/*/bin/postgres", "postgresql");
 pub(crate) const REDIS: Program = ("redis-server", "redis-server");
@@ -30,37 +30,46 @@ pub(crate) const NEEDED: &[Program] = &[
     ("/usr/lib/*/faketime/libfaketimeMT.so.1", "libfaketime"),
 ];
 
-/// The folder of the servers that are not Debian packages.
+/// The folder with links to the servers that are not Debian packages.
 const SERVERS: &str = "target/servers";
 
 /// Installs the packages that `tests/servers/dynalite` pins: a server with the interface of
 /// `DynamoDB`.
 fn ensure_dynalite() -> Outcome {
-    let (pins, folder) = ("tests/servers/dynalite", format!("{SERVERS}/dynalite"));
-    install_once_from(&folder, &format!("{pins}/package-lock.json"), || {
-        files::empty(&folder)?;
+    const PINS: &str = "tests/servers/dynalite";
+    let lock = files::text(format!("{PINS}/package-lock.json"))?;
+    let folder = machine::built("dynalite", &[lock], |folder| {
         for file in ["package.json", "package-lock.json", ".npmrc"] {
-            files::copy(format!("{pins}/{file}"), format!("{folder}/{file}"))?;
+            files::copy(format!("{PINS}/{file}"), folder.join(file))?;
         }
+        let folder = files::shown(folder)?;
         npm(&["--prefix", &folder, "ci", "--silent", "--ignore-scripts"]).run()
-    })
+    })?;
+    machine::link(&root().join(SERVERS).join("dynalite"), &folder)
 }
 
 /// Builds the program that `tests/servers/versitygw/go.mod` pins: a server with the interface of
 /// S3.
 fn ensure_versitygw() -> Outcome {
-    let (pins, folder) = ("tests/servers/versitygw", format!("{SERVERS}/bin"));
-    install_once_from(&folder, &format!("{pins}/go.sum"), || {
-        check_go()?;
+    const PINS: &str = "tests/servers/versitygw";
+    let inputs = [go_version()?, files::text(format!("{PINS}/go.mod"))?];
+    let folder = machine::built("versitygw", &inputs, |folder| {
         Step::new("go", &["install", "-trimpath", "tool"])
-            .within(pins)
+            .within(PINS)
             .env("CGO_ENABLED", "0")
-            .env("GOBIN", root().join(&folder))
+            .env("GOBIN", folder)
             .env("GOFLAGS", "-mod=readonly")
             // An older Go downloads the version that go.mod requires.
             .env("GOTOOLCHAIN", "auto")
             .run()
-    })
+    })?;
+    machine::link(&root().join(SERVERS).join("bin"), &folder)
+}
+
+/// Checks that Go can build the servers, and returns its version.
+pub(crate) fn go_version() -> Result<String, Failed> {
+    check_go()?;
+    Step::new("go", &["version"]).output()
 }
 
 /// Ensures that the tests in Rust and the campaign can start everything they need.

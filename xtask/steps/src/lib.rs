@@ -5,6 +5,7 @@
 #![expect(clippy::must_use_candidate, reason = "these functions return paths and names")]
 
 pub mod files;
+pub mod machine;
 pub mod packages;
 pub mod plan;
 pub mod servers;
