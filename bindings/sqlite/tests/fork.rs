@@ -6,13 +6,15 @@
 #![allow(clippy::doc_markdown)]
 
 use std::io::{Read, Write};
+use std::process::ExitCode;
 
 use rusqlite::Connection;
 
-fn main() {
-    forked_child_rejects_a_fixed_node();
-    forked_child_leases_another_node();
-    println!("fork: 2 tests passed");
+fn main() -> ExitCode {
+    flakeid_test_runner::run(flakeid_test_runner::tests![
+        forked_child_rejects_a_fixed_node,
+        forked_child_leases_another_node,
+    ])
 }
 
 fn configured(options: &[&str]) -> Connection {

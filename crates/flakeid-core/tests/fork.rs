@@ -6,14 +6,13 @@
 #![cfg_attr(unix, allow(unsafe_code))]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+/// Other systems do not support fork.
 #[cfg(not(unix))]
-fn main() {
-    println!("this system does not support fork");
-}
+fn main() {}
 
 #[cfg(unix)]
-fn main() {
-    unix::run();
+fn main() -> std::process::ExitCode {
+    unix::run()
 }
 
 #[cfg(unix)]
@@ -21,6 +20,7 @@ mod unix {
     use std::collections::HashSet;
     use std::io::{Read, Write};
     use std::os::fd::FromRawFd;
+    use std::process::ExitCode;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
 
@@ -31,29 +31,32 @@ mod unix {
 
     type Fork = unsafe extern "C" fn() -> libc::pid_t;
 
-    pub(super) fn run() {
+    pub(super) fn run() -> ExitCode {
         let mut ways: Vec<(&str, Fork)> = vec![("fork", libc::fork as Fork)];
         #[cfg(all(target_os = "linux", not(flakeid_atfork)))]
         ways.push(("clone", raw_clone));
-        let mut passed = 0;
-        for (name, fork) in ways {
-            child_is_refused(fork);
-            println!("test child_is_refused by {name} ... ok");
-            grandchild_is_refused(fork);
-            println!("test grandchild_is_refused by {name} ... ok");
-            new_pages_keep_parents_generators_refused(fork);
-            println!("test new_pages_keep_parents_generators_refused by {name} ... ok");
-            parent_and_children_share_no_id(fork);
-            println!("test parent_and_children_share_no_id by {name} ... ok");
-            passed += 4;
+        let mut tests: Vec<(String, Box<dyn Fn()>)> = Vec::new();
+        for (way, fork) in ways {
+            for (name, test) in [
+                ("child_is_refused", child_is_refused as fn(Fork)),
+                ("grandchild_is_refused", grandchild_is_refused),
+                (
+                    "new_pages_keep_parents_generators_refused",
+                    new_pages_keep_parents_generators_refused,
+                ),
+                ("parent_and_children_share_no_id", parent_and_children_share_no_id),
+            ] {
+                tests.push((format!("{name}_by_{way}"), Box::new(move || test(fork))));
+            }
         }
-        child_builds_generator_while_parents_threads_build();
-        println!("test child_builds_generator_while_parents_threads_build ... ok");
-        child_is_refused_while_parents_threads_wait();
-        println!("test child_is_refused_while_parents_threads_wait ... ok");
-        child_is_refused_by_its_parents_ring();
-        println!("test child_is_refused_by_its_parents_ring ... ok");
-        println!("{} passed, 0 failed", passed + 3);
+        for (name, test) in flakeid_test_runner::tests![
+            child_builds_generator_while_parents_threads_build,
+            child_is_refused_while_parents_threads_wait,
+            child_is_refused_by_its_parents_ring,
+        ] {
+            tests.push((name.into(), Box::new(test)));
+        }
+        flakeid_test_runner::run(tests)
     }
 
     /// Calls `clone` without the C library, so that no fork handler of a library runs.

@@ -4,29 +4,39 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::HashSet;
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
 use flakeid_core::{Generator, Id, Layout};
 
 const CHILD: &str = "issue-one-id-of-layout";
 
-fn main() {
+fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
     if let [_, CHILD, layout] = arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         let layout: Layout = layout.parse().unwrap();
         println!("{}", Generator::new(layout, 1).unwrap().next_id().unwrap());
-        return;
+        return ExitCode::SUCCESS;
     }
-    // The test starts only a few processes for the layout `baidu-29`, because each process must wait for the next
-    // one-second tick.
-    for (layout, starts) in [("twitter", 3_000), ("baidu-29", 6)] {
-        let ids = run(layout, starts);
-        let distinct: HashSet<&Id> = ids.iter().collect();
-        assert_eq!(distinct.len(), ids.len(), "{layout}: an ID was issued by two processes");
-        assert!(ids.is_sorted(), "{layout}: a later process issued a smaller ID");
-        println!("test {starts} processes on one node in the layout {layout} ... ok");
-    }
-    println!("2 passed, 0 failed");
+    flakeid_test_runner::run(flakeid_test_runner::tests![
+        processes_with_ticks_of_one_millisecond_share_no_id,
+        processes_with_ticks_of_one_second_share_no_id,
+    ])
+}
+
+fn processes_with_ticks_of_one_millisecond_share_no_id() {
+    check("twitter", 3_000);
+}
+
+/// Starts only a few processes, because each process must wait for the next tick.
+fn processes_with_ticks_of_one_second_share_no_id() {
+    check("baidu-29", 6);
+}
+
+fn check(layout: &str, starts: usize) {
+    let ids = run(layout, starts);
+    let distinct: HashSet<&Id> = ids.iter().collect();
+    assert_eq!(distinct.len(), ids.len(), "{layout}: an ID was issued by two processes");
+    assert!(ids.is_sorted(), "{layout}: a later process issued a smaller ID");
 }
 
 fn run(layout: &str, starts: usize) -> Vec<Id> {

@@ -3,14 +3,13 @@
 #![cfg_attr(unix, allow(unsafe_code))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests only")]
 
+/// Other systems do not support fork.
 #[cfg(not(unix))]
-fn main() {
-    println!("this system has no fork");
-}
+fn main() {}
 
 #[cfg(unix)]
-fn main() {
-    unix::run();
+fn main() -> std::process::ExitCode {
+    unix::run()
 }
 
 #[cfg(unix)]
@@ -22,6 +21,7 @@ mod retrying;
 #[cfg(unix)]
 mod unix {
     use std::future::Future;
+    use std::process::ExitCode;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
     use std::task::{Context, Poll, Waker};
@@ -47,15 +47,13 @@ mod unix {
     /// The number of times that a test forks the process while other threads use the broker.
     const FORKS: usize = 100;
 
-    pub(super) fn run() {
-        forked_child_is_refused_all_requests_to_the_broker();
-        println!("test forked_child_is_refused_all_requests_to_the_broker ... ok");
-        forked_child_does_not_hang_when_another_thread_holds_the_lock();
-        println!("test forked_child_does_not_hang_when_another_thread_holds_the_lock ... ok");
-        forked_child_of_a_busy_process_does_not_hang();
-        println!("test forked_child_of_a_busy_process_does_not_hang ... ok");
-        generator_of_a_forked_broker_reports_the_remedy();
-        println!("test generator_of_a_forked_broker_reports_the_remedy ... ok");
+    pub(super) fn run() -> ExitCode {
+        flakeid_test_runner::run(flakeid_test_runner::tests![
+            forked_child_is_refused_all_requests_to_the_broker,
+            forked_child_does_not_hang_when_another_thread_holds_the_lock,
+            forked_child_of_a_busy_process_does_not_hang,
+            generator_of_a_forked_broker_reports_the_remedy,
+        ])
     }
 
     fn memory_broker(clock: Arc<dyn Clock>) -> Broker {

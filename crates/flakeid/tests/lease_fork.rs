@@ -3,14 +3,13 @@
 #![cfg_attr(unix, allow(unsafe_code))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests only")]
 
+/// Other systems do not support fork.
 #[cfg(not(unix))]
-fn main() {
-    println!("this system has no fork");
-}
+fn main() {}
 
 #[cfg(unix)]
-fn main() {
-    unix::run();
+fn main() -> std::process::ExitCode {
+    unix::run()
 }
 
 #[cfg(unix)]
@@ -21,6 +20,7 @@ mod retrying;
 
 #[cfg(unix)]
 mod unix {
+    use std::process::ExitCode;
     #[cfg(target_os = "linux")]
     use std::{
         io::{Read, Write},
@@ -41,20 +41,16 @@ mod unix {
 
     const LAYOUT: Layout = Layout::TWITTER;
 
-    pub(super) fn run() {
-        forked_child_leases_its_own_node();
-        println!("test forked_child_leases_its_own_node ... ok");
-        forked_child_does_not_use_its_parents_name();
-        println!("test forked_child_does_not_use_its_parents_name ... ok");
-        forked_child_does_not_use_a_fixed_node();
-        println!("test forked_child_does_not_use_a_fixed_node ... ok");
-        #[cfg(target_os = "linux")]
-        {
-            forked_child_that_cannot_start_a_thread_tries_again();
-            println!("test forked_child_that_cannot_start_a_thread_tries_again ... ok");
-            child_forked_in_a_thread_exits_when_the_thread_returns();
-            println!("test child_forked_in_a_thread_exits_when_the_thread_returns ... ok");
-        }
+    pub(super) fn run() -> ExitCode {
+        flakeid_test_runner::run(flakeid_test_runner::tests![
+            forked_child_leases_its_own_node,
+            forked_child_does_not_use_its_parents_name,
+            forked_child_does_not_use_a_fixed_node,
+            #[cfg(target_os = "linux")]
+            forked_child_that_cannot_start_a_thread_tries_again,
+            #[cfg(target_os = "linux")]
+            child_forked_in_a_thread_exits_when_the_thread_returns,
+        ])
     }
 
     fn open(url: &str, identity: Identity) -> Generator {

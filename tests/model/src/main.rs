@@ -2,7 +2,8 @@
 //! of events within the bounds of each scenario. It also checks that each mutant of the protocol breaks an invariant.
 //!
 //! `FLAKEID_MODEL_PROCESSES=3 cargo run --release -p flakeid-model` takes long, because three holders have many times
-//! more states than two. `FLAKEID_MODEL_ONLY=forks` selects the scenarios and mutants with `forks` in their names.
+//! more states than two. The argument `fork` selects the scenarios and mutants with `fork` in their names, and `--list`
+//! lists the names.
 //! `FLAKEID_MODEL_STEPS=14` tries orders of at most 14 steps in every scenario, and skips the mutants.
 
 // Tests fail by panicking.
@@ -17,9 +18,9 @@ mod scenario;
 mod search;
 mod store;
 
-use search::Run;
+use std::process::ExitCode;
 
-fn main() {
+fn main() -> ExitCode {
     let number = |name: &str| {
         let text = std::env::var(name).ok()?;
         let number = text.parse::<usize>();
@@ -27,8 +28,11 @@ fn main() {
     };
     let processes = number("FLAKEID_MODEL_PROCESSES").unwrap_or(2);
     assert!((2..=4).contains(&processes), "FLAKEID_MODEL_PROCESSES must be from 2 to 4");
-    let only = std::env::var("FLAKEID_MODEL_ONLY").unwrap_or_default();
-    let run = Run { only, steps: number("FLAKEID_MODEL_STEPS") };
-    run.tries::<holders::World>(&holders::scenarios(processes), holders::refutations());
-    run.tries::<brokers::World>(&brokers::scenarios(), brokers::refutations());
+    let steps = number("FLAKEID_MODEL_STEPS");
+    let (scenarios, refutations) = (holders::scenarios(processes), holders::refutations());
+    let mut searches = search::all::<holders::World>(scenarios, "mutant", refutations, steps);
+    let (scenarios, refutations) = (brokers::scenarios(), brokers::refutations());
+    let of_brokers = search::all::<brokers::World>(scenarios, "broker_mutant", refutations, steps);
+    searches.extend(of_brokers);
+    flakeid_test_runner::run(searches)
 }

@@ -35,42 +35,49 @@ pub trait World: Hash + Send + Sync + Sized {
 /// A mutant, its scenario, the first invariant that it breaks, and whether it issues an ID twice.
 pub type Refutation = (Mutant, Scenario, Invariant, bool);
 
-/// The choice of scenarios and mutants to run.
-pub struct Run {
-    /// The part of a name by which scenarios and mutants are selected.
-    pub only: String,
-    /// The maximum number of steps in every scenario. If it is set, mutants do not run.
-    pub steps: Option<usize>,
+/// A search with its name.
+pub type Search = (String, Box<dyn Fn()>);
+
+/// Returns the searches of all scenarios and mutants. The names of mutants begin with `mutants`. `steps` limits the
+/// number of steps in every scenario. If it is set, there are no searches of mutants.
+pub fn all<W: World + 'static>(
+    scenarios: Vec<Scenario>,
+    mutants: &str,
+    refutations: Vec<Refutation>,
+    steps: Option<usize>,
+) -> Vec<Search> {
+    let mut searches: Vec<Search> = Vec::new();
+    for scenario in scenarios {
+        // A name without spaces can be an argument of a command.
+        let words = scenario.name.split(|c: char| !c.is_alphanumeric());
+        let name = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_");
+        searches.push((name, Box::new(move || holds::<W>(&scenario, steps))));
+    }
+    let refutations = if steps.is_none() { refutations } else { Vec::new() };
+    for (mutant, scenario, first, duplicates) in refutations {
+        let mut name = format!("{mutants}_{mutant:?}");
+        if searches.iter().any(|(known, _)| *known == name) {
+            name.push_str("_in_another_scenario");
+        }
+        let (label, scenario) = (name.clone(), Scenario { mutant, ..scenario });
+        searches.push((name, Box::new(move || refutes::<W>(&label, &scenario, first, duplicates))));
+    }
+    searches
 }
 
-impl Run {
-    /// Tries all selected scenarios, and refutes all selected mutants.
-    pub fn tries<W: World>(&self, scenarios: &[Scenario], refutations: Vec<Refutation>) {
-        for scenario in scenarios.iter().filter(|scenario| scenario.name.contains(&self.only)) {
-            self.holds::<W>(scenario);
+/// Checks that a scenario breaks no invariant and that all its required events occur.
+fn holds<W: World>(scenario: &Scenario, steps: Option<usize>) {
+    let name = scenario.name;
+    let outcome = explore::<W>(scenario, steps.or(scenario.steps));
+    if let Some((invariant, path)) = &outcome.broken {
+        for action in path {
+            println!("  {action:?}");
         }
-        for (mutant, scenario, first, duplicates) in refutations {
-            let name = format!("{mutant:?}");
-            if self.steps.is_none() && name.contains(&self.only) {
-                refutes::<W>(&name, &Scenario { mutant, ..scenario }, first, duplicates);
-            }
-        }
+        panic!("{name}: {} is broken in {} steps", invariant.name(), path.len());
     }
-
-    /// Checks that a scenario breaks no invariant and that all its required events occur.
-    fn holds<W: World>(&self, scenario: &Scenario) {
-        let name = scenario.name;
-        let outcome = explore::<W>(scenario, self.steps.or(scenario.steps));
-        if let Some((invariant, path)) = &outcome.broken {
-            for action in path {
-                println!("  {action:?}");
-            }
-            panic!("{name}: {} is broken in {} steps", invariant.name(), path.len());
-        }
-        let Outcome { states, steps, seconds, missing, .. } = outcome;
-        println!("test {name} ... ok: {states} states, {steps} steps, {seconds:.1} s");
-        assert!(missing.is_empty(), "{name}: required events did not occur: {missing:?}");
-    }
+    let Outcome { states, steps, seconds, missing, .. } = outcome;
+    println!("{name}: {states} states, {steps} steps, {seconds:.1} s");
+    assert!(missing.is_empty(), "{name}: required events did not occur: {missing:?}");
 }
 
 /// Checks that a mutant breaks `first` before any other invariant, and that it repeats an ID if `duplicates`.
@@ -93,7 +100,7 @@ fn refutes<W: World>(mutant: &str, scenario: &Scenario, first: Invariant, duplic
         report =
             format!("{report}, never breaks {} in {} states", Invariant::I1.name(), outcome.states);
     }
-    println!("test mutant {mutant} ... ok: breaks {report}");
+    println!("{mutant} breaks {report}");
 }
 
 /// The result of a search.

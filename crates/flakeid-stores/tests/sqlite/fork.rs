@@ -3,14 +3,13 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests only")]
 #![cfg_attr(unix, allow(unsafe_code))]
 
+/// Other systems do not support fork.
 #[cfg(not(unix))]
-fn main() {
-    println!("this system has no fork");
-}
+fn main() {}
 
 #[cfg(unix)]
-fn main() {
-    unix::run();
+fn main() -> std::process::ExitCode {
+    unix::run()
 }
 
 #[cfg(unix)]
@@ -19,6 +18,7 @@ mod unix {
     use std::io::Write;
     use std::os::unix::fs::FileExt;
     use std::path::Path;
+    use std::process::ExitCode;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
     use std::thread;
@@ -31,7 +31,13 @@ mod unix {
 
     const FORKS: u64 = 300;
 
-    pub(super) fn run() {
+    pub(super) fn run() -> ExitCode {
+        flakeid_test_runner::run(flakeid_test_runner::tests![
+            forks_during_transactions_grant_no_tick_twice
+        ])
+    }
+
+    fn forks_during_transactions_grant_no_tick_twice() {
         // SAFETY: `alarm` only sets a timer. If the process hangs, the timer kills the process.
         unsafe { libc::alarm(240) };
         let directory = tempfile::tempdir().unwrap();
@@ -59,7 +65,6 @@ mod unix {
             stop.store(true, Ordering::Relaxed);
         });
         check(&log, &directory.path().join("flakeid.db"));
-        println!("test {FORKS} forks during transactions ... ok");
     }
 
     fn fork(url: &str, log: &Path) -> libc::pid_t {
