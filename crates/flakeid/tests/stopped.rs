@@ -18,8 +18,8 @@ use flakeid::{Generator, LeaseBuilder};
 use flakeid_core::{Error, ErrorKind, Id, Layout};
 use flakeid_protocol::Identity;
 
-/// The environment variables that specify the store and, optionally, the fixed node for a child process of this test
-/// binary.
+/// The environment variables that specify the store and, optionally, the fixed node for a holder. A holder is another
+/// process that runs the same test.
 const URL: &str = "FLAKEID_TEST_STOPPED_URL";
 const NODE: &str = "FLAKEID_TEST_STOPPED_NODE";
 
@@ -62,9 +62,7 @@ struct Holder {
 impl Holder {
     fn start(url: &str, node: Option<u64>) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command
-            .args(["--exact", "child_process_issues_ids_until_it_is_killed", "--nocapture"])
-            .env(URL, url);
+        command.args(["--exact", thread::current().name().unwrap(), "--nocapture"]).env(URL, url);
         if let Some(node) = node {
             command.env(NODE, node.to_string());
         }
@@ -141,9 +139,8 @@ impl Drop for Holder {
     }
 }
 
-/// Does nothing unless another test started this process as a child process.
-#[test]
-fn child_process_issues_ids_until_it_is_killed() {
+/// Issues IDs until the process is killed, if this process is a holder.
+fn issue_ids_if_holder() {
     let Ok(url) = std::env::var(URL) else { return };
     let node = std::env::var(NODE).ok().map(|node| node.parse().unwrap());
     let identity = node.map_or(Identity::Any, Identity::Node);
@@ -209,6 +206,7 @@ fn assert_distinct(all: &[&[Id]]) {
 
 #[test]
 fn resumed_holder_takes_another_node_if_its_lease_expired() {
+    issue_ids_if_holder();
     let directory = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}/flakeid.db", directory.path().display());
     let holder = Holder::start(&url, None);
@@ -241,6 +239,7 @@ fn resumed_holder_takes_another_node_if_its_lease_expired() {
 
 #[test]
 fn resumed_holder_reports_the_loss_of_its_fixed_node() {
+    issue_ids_if_holder();
     let directory = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}/flakeid.db", directory.path().display());
     let holder = Holder::start(&url, Some(1));

@@ -191,14 +191,16 @@ fn files_copied_from_another_machine_are_refused_until_adopted() {
 /// Checks that the store is reported as unavailable when the disk is full, and that the store remains undamaged.
 #[test]
 fn full_disk_makes_the_store_unavailable_without_data_loss() {
+    // The child process runs the same test, but only acquires a node on the full disk.
+    if let Ok(url) = std::env::var("FLAKEID_TEST_SQLITE_FULL") {
+        return println!("{:?}", use_it(&url));
+    }
     let store = Sqlite::new();
     use_it(&store.url()).unwrap();
     let full = std::process::Command::new("sh")
-        .args([
-            "-c",
-            "trap '' XFSZ; ulimit -f 1; exec \"$0\" --exact files::child_process_reports_acquire_outcome_on_a_full_disk --nocapture",
-        ])
+        .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" --exact \"$1\" --nocapture"])
         .arg(std::env::current_exe().unwrap())
+        .arg(std::thread::current().name().unwrap())
         .env("FLAKEID_TEST_SQLITE_FULL", store.url())
         .output()
         .unwrap();
@@ -208,12 +210,4 @@ fn full_disk_makes_the_store_unavailable_without_data_loss() {
     let listing = operations::list(&mut *store.connect(), "space").unwrap();
     assert_eq!(listing.rows.len(), 1);
     use_it(&store.url()).unwrap();
-}
-
-/// Acquires a node and prints the outcome if [`full_disk_makes_the_store_unavailable_without_data_loss`] started this
-/// process. Otherwise, does nothing.
-#[test]
-fn child_process_reports_acquire_outcome_on_a_full_disk() {
-    let Ok(url) = std::env::var("FLAKEID_TEST_SQLITE_FULL") else { return };
-    println!("{:?}", use_it(&url));
 }

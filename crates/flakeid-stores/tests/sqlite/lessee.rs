@@ -7,7 +7,7 @@ use flakeid_protocol::{Acquire, Identity};
 
 use crate::operations;
 use crate::restorations::{SPACE, request};
-use crate::store_under_test::{connect, persist};
+use crate::store_under_test::{Sqlite, connect, persist};
 
 /// The environment variable that passes the store's URL to a child process that leases a node.
 const LESSEE: &str = "FLAKEID_TEST_SQLITE_LESSEE";
@@ -40,7 +40,7 @@ pub fn of(file: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([
         "--exact",
-        "lessee::child_process_leases_a_node_and_prints_the_outcome",
+        "lessee::node_of_an_exited_process_is_not_granted_again_in_its_window",
         "--nocapture",
     ]);
     command.env(LESSEE, format!("sqlite://{}", file.display()));
@@ -90,10 +90,15 @@ pub fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// Leases a node and prints the outcome if another test started this process. Otherwise, does nothing.
+/// Child processes of other tests also run this test. In a child process, it leases a node and prints the outcome.
 #[test]
-fn child_process_leases_a_node_and_prints_the_outcome() {
-    let Ok(url) = std::env::var(LESSEE) else { return };
+fn node_of_an_exited_process_is_not_granted_again_in_its_window() {
+    let Ok(url) = std::env::var(LESSEE) else {
+        let store = Sqlite::new();
+        let nodes = [(); 3].map(|()| run(of(&store.file())).node());
+        assert!(nodes[0] != nodes[1] && nodes[1] != nodes[2] && nodes[2] != nodes[0], "{nodes:?}");
+        return;
+    };
     let request = || Acquire { identity: Identity::Any, window_ms: 10_000, ..request(0) };
     let granted = persist(|| operations::acquire(&mut *connect(&url)?, SPACE, &request()));
     // The outcome is printed on a new line, because the test harness may already have written part of a line.

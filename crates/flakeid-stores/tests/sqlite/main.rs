@@ -29,6 +29,9 @@ mod restorations;
 mod retrying;
 mod store_under_test;
 
+use flakeid_conformance::StoreUnderTest;
+use store_under_test::{Sqlite, Victim};
+
 /// The conformance suite.
 mod conformance {
     use super::store_under_test::Sqlite;
@@ -40,9 +43,18 @@ mod conformance {
     flakeid_conformance::test_store!(shared = on_new_file, own = on_new_file);
 }
 
-/// Waits in an open transaction, but only if another test started this process in order to kill it. Otherwise, does
-/// nothing.
+/// Child processes of other tests also run this test. A child process waits in an open transaction.
 #[test]
-fn child_process_waits_in_a_transaction_until_killed() {
+fn store_responds_after_a_process_was_killed_in_a_transaction() {
     store_under_test::wait_in_a_transaction_if_child();
+    let store = Sqlite::new();
+    let granted = |node| {
+        let request = restorations::request(node);
+        operations::acquire(&mut *store.connect(), restorations::SPACE, &request).unwrap()
+    };
+    granted(1);
+    Victim::of(&store.url()).kill();
+    granted(2);
+    let listing = operations::list(&mut *store.connect(), restorations::SPACE).unwrap();
+    assert_eq!(listing.rows.len(), 2);
 }

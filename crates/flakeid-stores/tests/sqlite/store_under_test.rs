@@ -62,8 +62,7 @@ pub fn persist<T>(mut ask: impl FnMut() -> Result<T, Fault>) -> Result<T, Fault>
     }
 }
 
-/// Starts a transaction and waits forever, but only if another test started this process in order to kill it.
-/// Otherwise, does nothing.
+/// Starts a transaction and waits until the process is killed, if this process is the child process of a test.
 pub fn wait_in_a_transaction_if_child() {
     let Ok(url) = std::env::var(VICTIM) else { return };
     let outcome = connect(&url).unwrap().transact("victim", &mut |ledger| {
@@ -77,6 +76,7 @@ pub fn wait_in_a_transaction_if_child() {
     });
     // The transaction fails only if the child did not get the lock within 2 s. The parent then starts another child.
     println!("{outcome:?}");
+    std::process::exit(0);
 }
 
 /// A child process that waits in an open transaction.
@@ -88,7 +88,7 @@ impl Victim {
             let mut child = Command::new(std::env::current_exe().unwrap())
                 .args([
                     "--exact",
-                    "child_process_waits_in_a_transaction_until_killed",
+                    "store_responds_after_a_process_was_killed_in_a_transaction",
                     "--nocapture",
                 ])
                 .env(VICTIM, url)

@@ -14,8 +14,7 @@ use tempfile::TempDir;
 use crate::expectation::{MAX_WAIT, check_error, layout, on, refused};
 use crate::servers::connect;
 
-/// The environment variables that specify the action and the store for a child process of this test binary.
-const ACT: &str = "FLAKEID_TEST_REFUSALS_ACT";
+/// The environment variable that specifies the store for a child process, which runs the same test.
 const URL: &str = "FLAKEID_TEST_REFUSALS_URL";
 
 /// The user ID of `nobody`. Tests that run as root switch to this user, because file modes do not restrict root.
@@ -59,20 +58,17 @@ impl Place {
         }
     }
 
-    fn child(&self, act: &str) -> Command {
+    /// Returns a command that runs this test in a child process.
+    fn child(&self) -> Command {
         let mut child = Command::new(std::env::current_exe().unwrap());
-        child.args([
-            "--exact",
-            "files::child_process_runs_the_store_check_that_its_parent_requests",
-            "--nocapture",
-        ]);
-        child.env(ACT, act).env(URL, self.url());
+        child.args(["--exact", thread::current().name().unwrap(), "--nocapture"]);
+        child.env(URL, self.url());
         child
     }
 
-    /// Runs an action in a child process, and panics if the child process fails.
-    fn act(&self, act: &str) {
-        check_done(&self.child(act).output().unwrap());
+    /// Runs this test in a child process, and panics if the child process fails.
+    fn run_child(&self) {
+        check_done(&self.child().output().unwrap());
     }
 
     fn rows(&self) -> Vec<flakeid_protocol::Row> {
@@ -119,48 +115,39 @@ fn limit_file_size(bytes: Option<u64>) {
     }
 }
 
-/// Does nothing unless another test started this process as a child process.
-#[test]
-fn child_process_runs_the_store_check_that_its_parent_requests() {
-    let (Ok(act), Ok(url)) = (std::env::var(ACT), std::env::var(URL)) else { return };
-    match act.as_str() {
-        "read only" => {
-            become_nobody();
-            let file = url.strip_prefix("sqlite://").unwrap();
-            let directory = Path::new(file).parent().unwrap().display().to_string();
-            let parts =
-                [directory.as_str(), "the user that this process runs as must be able to write"];
-            refused(on(&url), ErrorKind::StoreRejected, &parts);
-        }
-        "open on a full disk" => {
-            limit_file_size(Some(1024));
-            refused(on(&url), ErrorKind::StoreUnavailable, &["flakeid.db", "disk"]);
-        }
-        "hold on a full disk" => hold_on_a_full_disk(&url),
-        "open a mounted file" => {
-            let parts = ["flakeid.db", "is a mount point", "mount the directory instead"];
-            refused(on(&url), ErrorKind::StoreRejected, &parts);
-        }
-        _ => panic!("{act}?"),
-    }
+/// Runs `act` on the store if this process is a child process. Returns whether it is.
+fn act_if_child(act: impl FnOnce(&str)) -> bool {
+    let Ok(url) = std::env::var(URL) else { return false };
+    act(&url);
     println!("action done");
+    true
 }
 
 #[test]
 fn read_only_store_files_are_refused() {
+    if act_if_child(|url| {
+        become_nobody();
+        let file = url.strip_prefix("sqlite://").unwrap();
+        let directory = Path::new(file).parent().unwrap().display().to_string();
+        let parts =
+            [directory.as_str(), "the user that this process runs as must be able to write"];
+        refused(on(url), ErrorKind::StoreRejected, &parts);
+    }) {
+        return;
+    }
     for name in ["flakeid.db", "flakeid.db-wal", "flakeid.db-serial"] {
         let place = Place::used();
         let before = place.rows();
         place.change_owner();
         place.set_mode(name, 0o400);
-        place.act("read only");
+        place.run_child();
         place.set_mode(name, 0o600);
         assert_eq!(place.rows(), before, "{name}");
     }
     let place = Place::empty();
     place.change_owner();
     place.set_mode("", 0o500);
-    place.act("read only");
+    place.run_child();
     assert_eq!(fs::read_dir(place.0.path()).unwrap().count(), 0);
 }
 
@@ -184,31 +171,45 @@ fn store_files_with_two_hard_links_are_refused() {
 #[cfg(target_os = "linux")]
 #[test]
 fn store_files_mounted_without_their_directory_are_refused() {
+    if act_if_child(|url| {
+        let parts = ["flakeid.db", "is a mount point", "mount the directory instead"];
+        refused(on(url), ErrorKind::StoreRejected, &parts);
+    }) {
+        return;
+    }
     for name in FILES {
         let (host, container) = (Place::used(), Place::used());
         let before = [&host, &container].map(Place::rows);
         let mount = [(&*host.path(name), &*container.path(name))];
-        check_done(&crate::mounts::run(&mount, &container.child("open a mounted file")));
+        check_done(&crate::mounts::run(&mount, &container.child()));
         assert_eq!([&host, &container].map(Place::rows), before, "{name}");
     }
 }
 
 #[test]
 fn open_fails_on_a_full_disk_and_changes_nothing() {
+    if act_if_child(|url| {
+        limit_file_size(Some(1024));
+        refused(on(url), ErrorKind::StoreUnavailable, &["flakeid.db", "disk"]);
+    }) {
+        return;
+    }
     let place = Place::empty();
-    place.act("open on a full disk");
+    place.run_child();
     // The failed attempt left nothing behind, so a lease can be opened after the disk has space again.
     drop(on(&place.url()).open().unwrap());
     assert_eq!(place.rows().len(), 1);
 
     let before = place.rows();
-    place.act("open on a full disk");
+    place.run_child();
     assert_eq!(place.rows(), before);
 }
 
 #[test]
 fn lease_expires_at_the_end_of_its_window_if_the_disk_is_full() {
-    Place::used().act("hold on a full disk");
+    if !act_if_child(hold_on_a_full_disk) {
+        Place::used().run_child();
+    }
 }
 
 /// Checks that a generator issues IDs up to the stored fence while the disk is full, and resumes when the disk has
