@@ -87,32 +87,8 @@ fn exec_releases_the_node_if_signalled_before_the_command_starts() {
 
 #[cfg(target_os = "linux")]
 mod clock {
-    use std::path::{Path, PathBuf};
-
-    use super::super::{command, compiled, script};
-    use super::{Clock, SystemClock, ended, fence, fs, row, scratch};
-    use crate::run::Run;
-
-    /// A simulated wall clock for a command and the processes that the command starts.
-    struct TestClock {
-        dir: PathBuf,
-        library: PathBuf,
-    }
-
-    impl TestClock {
-        fn new(dir: &Path) -> Self {
-            script(dir, "set-clock", "echo \"$1\" > new && mv new \"$TEST_CLOCK\"");
-            fs::write(dir.join("setting"), "0 0").unwrap();
-            let library = compiled(dir, "clock.c", &["-shared", "-fPIC"]);
-            Self { dir: dir.to_owned(), library }
-        }
-
-        fn exec(&self, arguments: &[&str]) -> Run {
-            let mut command = command(&self.dir, arguments);
-            command.env("LD_PRELOAD", &self.library).env("TEST_CLOCK", self.dir.join("setting"));
-            ended(command.spawn().unwrap()).quiet()
-        }
-    }
+    use super::super::test_clock::TestClock;
+    use super::{Clock, SystemClock, fence, row, scratch};
 
     /// Some generators exit when the clock goes back, and rely on a supervisor to restart them.
     /// Even after such an exit, the fence must be above the ticks of all IDs that were issued
