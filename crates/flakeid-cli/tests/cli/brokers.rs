@@ -1,86 +1,128 @@
 //! Tests of brokers that are killed while in use, run behind a proxy, or crash repeatedly.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use flakeid::Generator;
 use flakeid_core::{ErrorKind, Id, Layout};
 use flakeid_test_servers::{Proxy, free_port};
 
-use crate::run::scratch;
+use crate::run::{run, scratch};
 use crate::serve::{serve, serve_at};
 
-const CLIENTS: usize = 60;
+/// The timeout for an event. It is long, because the machine may be busy and the tests do not measure delays.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Runs one client, which generates 100 IDs per second until `stop` is set. Returns the IDs and the
-/// longest time between two consecutive IDs.
-fn issue(url: &str, stop: &AtomicBool) -> (Vec<Id>, Duration) {
-    let builder = Generator::lease(url, Layout::TWITTER).unwrap();
-    // A generator with an observer does not share its lease with other generators in the process.
-    let generator = builder.observer(|_| {}).max_wait(Duration::from_secs(10)).open().unwrap();
-    let (mut ids, mut longest, mut last) = (Vec::new(), Duration::ZERO, Instant::now());
-    while !stop.load(Ordering::Relaxed) {
-        ids.push(generator.next_id().unwrap());
-        longest = longest.max(last.elapsed());
-        last = Instant::now();
+/// Waits until a condition is met.
+fn eventually(condition: &str, mut is_met: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !is_met() {
+        assert!(started.elapsed() < TIMEOUT, "timeout while waiting for {condition}");
         std::thread::sleep(Duration::from_millis(10));
     }
-    (ids, longest)
 }
 
-/// The combined results of all clients that used one URL during a test.
-struct Fleet {
-    ids: usize,
-    /// The number of clients that generated IDs on more than one node.
-    moved: usize,
-    longest: Duration,
+/// The progress of one client.
+#[derive(Default)]
+struct Progress {
+    ids: AtomicU64,
+    grants: AtomicU64,
+    renewals: AtomicU64,
 }
 
-impl Fleet {
-    /// Runs the clients until `happen` returns. Panics if an ID is issued twice, or if a client
-    /// fails, for example because no node is free.
-    fn run(clients: usize, url: &str, happen: impl FnOnce()) -> Self {
-        let stop = AtomicBool::new(false);
-        let clients = std::thread::scope(|scope| {
-            let clients: Vec<_> = (0..clients).map(|_| scope.spawn(|| issue(url, &stop))).collect();
-            happen();
-            stop.store(true, Ordering::Relaxed);
-            clients.into_iter().map(|client| client.join().unwrap()).collect::<Vec<_>>()
-        });
-        let mut seen = HashSet::new();
-        let mut moved = 0;
-        for (ids, _) in &clients {
-            assert!(ids.iter().all(|id| seen.insert(*id)), "an ID was issued twice");
-            let nodes: HashSet<u64> =
-                ids.iter().map(|id| Layout::TWITTER.unpack(*id).unwrap().node).collect();
-            moved += usize::from(nodes.len() > 1);
-        }
-        let longest = clients.iter().map(|(_, longest)| *longest).max().unwrap();
-        println!("{} IDs, {moved} clients moved, longest gap {longest:?}", seen.len());
-        Self { ids: seen.len(), moved, longest }
+impl Progress {
+    /// The number of IDs.
+    fn ids(&self) -> u64 {
+        self.ids.load(Ordering::Relaxed)
+    }
+
+    /// The number of nodes that the client was granted.
+    fn grants(&self) -> u64 {
+        self.grants.load(Ordering::Relaxed)
+    }
+
+    fn renewals(&self) -> u64 {
+        self.renewals.load(Ordering::Relaxed)
     }
 }
 
-/// After a broker is killed, the broker's clients lease other nodes before the clients' windows
-/// end, and no ID is issued twice.
-#[test]
-fn clients_switch_nodes_before_lease_expiry_when_their_broker_dies() {
-    let (_, store) = scratch("brokers");
-    let (mut killed, one) = serve(&["--store", &store]);
-    let (other_server, other) = serve(&["--store", &store]);
-    let url = format!("{one},{}", other.strip_prefix("http://").unwrap());
-    let fleet = Fleet::run(CLIENTS, &url, || {
-        std::thread::sleep(Duration::from_secs(4));
-        killed.kill();
-        std::thread::sleep(Duration::from_secs(7));
+/// Runs one client, which generates 100 IDs per second until `stop` is set.
+fn issue(url: &str, progress: &Progress, stop: &AtomicBool) -> Vec<Id> {
+    let builder = Generator::lease(url, Layout::TWITTER).unwrap();
+    // A generator with an observer does not share its lease with other generators in the process.
+    let generator = builder.observer(|_| {}).max_wait(TIMEOUT).open().unwrap();
+    let mut ids = Vec::new();
+    while !stop.load(Ordering::Relaxed) {
+        ids.push(generator.next_id().unwrap());
+        let status = generator.lease_status().unwrap();
+        progress.renewals.store(status.renewals, Ordering::Relaxed);
+        progress.grants.store(status.grants, Ordering::Relaxed);
+        progress.ids.store(ids.len() as u64, Ordering::Relaxed);
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    ids
+}
+
+/// A guard that stops the clients when it is dropped, so that the test also ends if a check fails.
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Runs clients until `happen` returns. Panics if an ID is issued twice, or if a client fails, for example because no
+/// node is free. Returns the number of clients that generated IDs on more than one node.
+fn run_clients(count: usize, url: &str, happen: impl FnOnce(&[Progress])) -> usize {
+    let stop = AtomicBool::new(false);
+    let progress: Vec<Progress> = (0..count).map(|_| Progress::default()).collect();
+    let clients = std::thread::scope(|scope| {
+        let stop = &stop;
+        let start = |client| scope.spawn(move || issue(url, client, stop));
+        let clients: Vec<_> = progress.iter().map(start).collect();
+        let guard = SetOnDrop(stop);
+        eventually("IDs of all clients", || progress.iter().all(|client| client.ids() > 0));
+        happen(&progress);
+        drop(guard);
+        clients.into_iter().map(|client| client.join().unwrap()).collect::<Vec<_>>()
     });
-    drop(other_server);
-    let moved = fleet.moved;
-    assert!((CLIENTS / 4..CLIENTS).contains(&moved), "{moved} of {CLIENTS} took another node");
-    // The clients' windows last 4 s, so a client that waited for the end of its window would exceed
-    // the limit of 3 s.
-    assert!(fleet.longest < Duration::from_secs(3), "{:?} without an ID", fleet.longest);
+    let mut seen = HashSet::new();
+    let mut moved = 0;
+    for ids in &clients {
+        assert!(ids.iter().all(|id| seen.insert(*id)), "an ID was issued twice");
+        let nodes: HashSet<u64> =
+            ids.iter().map(|id| Layout::TWITTER.unpack(*id).unwrap().node).collect();
+        moved += usize::from(nodes.len() > 1);
+    }
+    moved
+}
+
+/// Waits until at least the given number of clients has been granted `grants` nodes or more.
+fn wait_for_grants(progress: &[Progress], clients: usize, grants: u64) {
+    let has_moved = |client: &&Progress| client.grants() >= grants;
+    eventually("other nodes", || progress.iter().filter(has_moved).count() >= clients);
+}
+
+/// After a broker is killed, the broker's clients lease other nodes, and no ID is issued twice.
+#[test]
+fn clients_switch_nodes_when_their_broker_dies() {
+    const CLIENTS: usize = 60;
+    let (_, store) = scratch("brokers");
+    let arguments = ["--store", &store, "--lease-window", "1s"];
+    let (mut killed, one) = serve(&arguments);
+    let (_other_server, other) = serve(&arguments);
+    let url = format!("{one},{}", other.strip_prefix("http://").unwrap());
+    let mut held = 0;
+    let moved = run_clients(CLIENTS, &url, |progress| {
+        // Among the broker's nodes is the node of the server itself.
+        held = run(&["leases", "ls", "--store", &one]).quiet().json().len() - 1;
+        killed.kill();
+        wait_for_grants(progress, held, 2);
+    });
+    assert!((CLIENTS / 4..CLIENTS).contains(&held), "{held} of {CLIENTS} used the killed broker");
+    assert!(moved >= held, "{moved} clients of {held} took another node");
 }
 
 fn port_of(url: &str) -> u16 {
@@ -96,32 +138,29 @@ fn clients_keep_their_nodes_behind_a_round_robin_proxy() {
     let (_second, other) = serve(&["--store", &store]);
     let proxy = Proxy::to_each(vec![port_of(&one), port_of(&other)]);
     let url = format!("http://127.0.0.1:{}", proxy.port());
-    // Windows last 4 s, so each client renews its lease several times.
-    let fleet = Fleet::run(30, &url, || std::thread::sleep(Duration::from_secs(7)));
-    assert!(fleet.ids > 30 * 100, "{} IDs", fleet.ids);
-    assert_eq!(fleet.moved, 0, "the number of clients that leased another node");
-    assert!(fleet.longest < Duration::from_secs(3), "{:?} without an ID", fleet.longest);
+    let moved = run_clients(30, &url, |progress| {
+        eventually("renewals", || progress.iter().all(|client| client.renewals() >= 3));
+    });
+    assert_eq!(moved, 0, "the number of clients that leased another node");
 }
 
 /// When a killed broker restarts, its old blocks are not free yet, so the broker must lease other
 /// blocks. The other blocks contain enough nodes for all of the broker's clients.
 #[test]
 fn clients_switch_nodes_while_their_broker_crashes_repeatedly() {
-    const CRASHES: usize = 3;
+    const CRASHES: u64 = 3;
     let (_, store) = scratch("brokers-crashing");
     let address = format!("127.0.0.1:{}", free_port());
-    let (mut broker, url) = serve_at(&address, &["--store", &store]);
-    let fleet = Fleet::run(30, &url, || {
-        std::thread::sleep(Duration::from_secs(2));
-        for _ in 0..CRASHES {
+    let arguments = ["--store", &store, "--lease-window", "1s"];
+    let (mut broker, url) = serve_at(&address, &arguments);
+    let moved = run_clients(30, &url, |progress| {
+        for crash in 1..=CRASHES {
             broker.kill();
-            broker = serve_at(&address, &["--store", &store]).0;
-            std::thread::sleep(Duration::from_secs(3));
+            broker = serve_at(&address, &arguments).0;
+            wait_for_grants(progress, 30, crash + 1);
         }
     });
-    assert!(fleet.ids > 30 * 100, "{} IDs", fleet.ids);
-    assert_eq!(fleet.moved, 30, "the number of clients that leased another node");
-    assert!(fleet.longest < Duration::from_secs(4), "{:?} without an ID", fleet.longest);
+    assert_eq!(moved, 30, "the number of clients that leased another node");
 }
 
 /// Simulates a Kubernetes Service whose brokers advertise the addresses of their pods.
@@ -131,7 +170,9 @@ fn client_sends_token_only_to_hosts_in_its_url() {
     let (folder, store) = scratch("brokers-token");
     let tokens = folder.join("tokens");
     std::fs::write(&tokens, format!("{TOKEN}\n")).unwrap();
-    let (_server, direct) = serve(&["--store", &store, "--token-file", tokens.to_str().unwrap()]);
+    let tokens = tokens.to_str().unwrap();
+    let (_server, direct) =
+        serve(&["--store", &store, "--token-file", tokens, "--lease-window", "1s"]);
     let port = port_of(&direct);
     let proxy = Proxy::to(port);
     let url = format!("http://:{TOKEN}@127.0.0.1:{}", proxy.port());
@@ -144,9 +185,15 @@ fn client_sends_token_only_to_hosts_in_its_url() {
     // From now on, the broker can be reached only at the address that it advertises.
     proxy.cut();
     proxy.reset();
-    std::thread::sleep(Duration::from_secs(6));
+    let renewals = || follows.lease_status().unwrap().renewals;
+    let before = renewals();
+    let mut error = None;
+    eventually("the end of the window", || {
+        error = stays.next_id().err();
+        error.is_some()
+    });
+    assert_eq!(error.unwrap().kind(), ErrorKind::LeaseExpired);
+    eventually("renewals", || renewals() >= before + 3);
     follows.next_id().unwrap();
     assert_eq!(follows.lease_status().unwrap().grants, 1, "the client renewed its node");
-    let error = stays.next_id().unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::LeaseExpired, "{error}");
 }
