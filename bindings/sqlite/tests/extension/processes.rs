@@ -72,21 +72,6 @@ fn closing_a_connection_releases_its_node() {
     }
 }
 
-/// Runs the statements from the guide with a temporary store instead of the guide's store.
-#[test]
-fn sqlite_example_from_the_guide_inserts_all_rows() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = format!("{}/../../docs/src/reference/sql/sqlite.md", env!("CARGO_MANIFEST_DIR"));
-    let guide = fs::read_to_string(path).unwrap();
-    let (_, rest) = guide.split_once(".load ./flakeid_sqlite\n").unwrap();
-    let (example, _) = rest.split_once("\nSQL\n").unwrap();
-    let store = folder.path().join("leases.db").display().to_string();
-    let sql = example.replace("/var/lib/orders/leases.db", &store);
-    assert_ne!(sql, example);
-    let output = sqlite3(&folder.path().join("orders.db"), &sql).wait_with_output().unwrap();
-    assert_eq!(written(&output).lines().last(), Some("1002"));
-}
-
 #[test]
 fn renamed_library_loads_in_sqlite3() {
     let folder = tempfile::tempdir().unwrap();

@@ -43,6 +43,7 @@ mod serve;
 mod servers;
 #[cfg(target_os = "linux")]
 mod sql;
+mod subcommands;
 #[cfg(target_os = "linux")]
 mod terminal;
 #[cfg(unix)]

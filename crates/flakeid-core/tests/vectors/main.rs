@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
 mod guess;
+mod guess_counts;
 mod keyed;
 mod layouts;
 mod schedules;

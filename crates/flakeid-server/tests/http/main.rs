@@ -14,7 +14,6 @@ mod holders;
 mod ids;
 mod leased;
 mod leases;
-mod metrics_page;
 mod pruning;
 mod rate;
 mod reads;

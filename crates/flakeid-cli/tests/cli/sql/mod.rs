@@ -13,7 +13,6 @@ mod mysql;
 mod one_table;
 mod places;
 mod rearm;
-mod recipes;
 mod restore;
 mod schedule;
 mod session;

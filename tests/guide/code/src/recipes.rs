@@ -1,27 +1,49 @@
 //! Tests that the SQL recipes in the guide have the documented effects. A separate check runs the
 //! recipes, but detects only those that cause an error.
 
-use flakeid_test_servers::PostgresServer;
+use std::io::Write;
+use std::process::{Command, Stdio};
 
-use super::{ids, psql, script};
+use flakeid_test_servers::{PostgresServer, Server};
+
+use crate::{flakeid, read};
 
 const CHANGE: &str = "how-to/change-ids";
 const PARTITIONS: &str = "how-to/partitions";
 
 /// Returns the only block of psql commands on a page of the guide that contains the given string.
 fn recipe(page: &str, text: &str) -> String {
-    let path = format!("{}/../../docs/src/{page}.md", env!("CARGO_MANIFEST_DIR"));
-    let guide = std::fs::read_to_string(path).unwrap();
+    let guide = read(page);
     let blocks = guide.split("<<'SQL'\n").skip(1).filter_map(|rest| rest.split_once("\nSQL\n"));
     let found: Vec<&str> = blocks.map(|(sql, _)| sql).filter(|sql| sql.contains(text)).collect();
     assert_eq!(found.len(), 1, "{text}");
     format!("{}\n", found[0])
 }
 
+/// Returns the script that `flakeid sql` prints.
+fn script() -> String {
+    flakeid(&["sql", "--dialect", "postgres", "--layout", "twitter", "--node", "7"])
+}
+
+/// Runs SQL with psql as the owner of the database, and returns the output or the error.
+fn psql(server: &PostgresServer, sql: &str) -> Result<String, String> {
+    let mut psql = Command::new("psql");
+    psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", &server.url()]);
+    psql.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut psql = psql.spawn().expect("the package postgresql-client");
+    let (mut input, sql) = (psql.stdin.take().unwrap(), sql.to_owned());
+    // A write error is ignored, because psql ends at the first error.
+    let writer = std::thread::spawn(move || drop(input.write_all(sql.as_bytes())));
+    let output = psql.wait_with_output().unwrap();
+    writer.join().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+}
+
 #[test]
 fn postgres_recipes_in_the_guide_work_as_documented() {
     let server = PostgresServer::new();
-    psql(&server, &script("twitter", &["--node", "7"])).unwrap();
+    psql(&server, &script()).unwrap();
     psql(&server, &recipe("reference/sql/postgresql", "flakeid_next() PRIMARY KEY, total numeric"))
         .unwrap();
 
@@ -29,7 +51,8 @@ fn postgres_recipes_in_the_guide_work_as_documented() {
     assert!(moved.starts_with("t\n"), "{moved}");
     psql(&server, "INSERT INTO customers (name) SELECT 'more' FROM generate_series(1, 5000);")
         .unwrap();
-    let all = ids(&psql(&server, "SELECT id FROM customers ORDER BY id;").unwrap());
+    let all = psql(&server, "SELECT id FROM customers ORDER BY id;").unwrap();
+    let all: Vec<i64> = all.lines().map(|id| id.parse().unwrap()).collect();
     assert_eq!((all.len(), all[0]), (5002, 1));
     let is_now = "SELECT flakeid_time(id) > now() - interval '1 min' FROM customers ORDER BY id OFFSET 1 LIMIT 1;";
     assert_eq!(psql(&server, is_now).unwrap(), "t");
@@ -54,7 +77,7 @@ fn postgres_recipes_in_the_guide_work_as_documented() {
 #[test]
 fn uuid_recipe_keeps_every_row_and_reference() {
     let server = PostgresServer::new();
-    psql(&server, &script("twitter", &["--node", "7"])).unwrap();
+    psql(&server, &script()).unwrap();
     psql(&server, &recipe(CHANGE, "CREATE TABLE tickets")).unwrap();
     let from_old_program =
         "WITH ticket AS (INSERT INTO tickets (title) VALUES ('old') RETURNING id)
@@ -95,7 +118,7 @@ fn uuid_recipe_keeps_every_row_and_reference() {
 #[test]
 fn pg_partman_recipe_creates_daily_partitions() {
     let server = PostgresServer::new();
-    psql(&server, &script("twitter", &["--node", "7"])).unwrap();
+    psql(&server, &script()).unwrap();
     let version = server
         .sql(
             "CREATE SCHEMA partman; CREATE EXTENSION pg_partman SCHEMA partman;
