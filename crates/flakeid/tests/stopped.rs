@@ -97,6 +97,15 @@ impl Holder {
         assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
     }
 
+    /// Stops the process, and waits until all its threads have stopped.
+    fn suspend(&self) {
+        self.signal(libc::SIGSTOP);
+        let (pid, mut status) = (libc::pid_t::try_from(self.child.id()).unwrap(), 0);
+        // SAFETY: `status` is a local variable, and the process is a child of this process.
+        assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, libc::WUNTRACED) }, pid);
+        assert!(libc::WIFSTOPPED(status), "the holder has ended");
+    }
+
     /// Whether the holder is in a transaction, during which no other process can use the store.
     fn is_in_transaction(&self) -> bool {
         let flock = |operation| {
@@ -117,11 +126,11 @@ impl Holder {
         while said.is_empty() {
             said.extend(id_of(self.next()));
         }
-        self.signal(libc::SIGSTOP);
+        self.suspend();
         while self.is_in_transaction() {
             self.signal(libc::SIGCONT);
             thread::sleep(Duration::from_millis(5));
-            self.signal(libc::SIGSTOP);
+            self.suspend();
         }
         // The stopped process writes nothing more, so all remaining output is already in the pipe.
         while let Ok(word) = self.words.recv_timeout(Duration::from_millis(200)) {
