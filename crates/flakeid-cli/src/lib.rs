@@ -11,6 +11,7 @@ mod cli;
 mod commands;
 mod failure;
 mod format;
+#[cfg(feature = "http")]
 mod logging;
 mod store;
 mod terminal;

@@ -5,14 +5,13 @@ use std::time::Instant;
 
 use clap::Args;
 use flakeid::{CreatedNamespace, NamespaceBuilder};
-use flakeid_core::{Clock, Error, Id, Layout, SystemClock};
+use flakeid_core::{Clock, Error, Layout, SystemClock};
 use flakeid_protocol::operations::{self, Listing, PastHolder, Pruned, Repair};
 use flakeid_protocol::store::{Fault, Store};
 use flakeid_protocol::{Acquire, Grant, Namespace, Refusal, Release, Row};
 use flakeid_stores::Location;
-use flakeid_stores::http::BrokerReader;
-
-use flakeid_server::HolderJson;
+#[cfg(feature = "http")]
+use {flakeid_core::Id, flakeid_json::HolderJson, flakeid_stores::http::BrokerReader};
 
 use crate::args;
 use crate::failure::Failure;
@@ -109,13 +108,23 @@ impl StoreArgs {
 
     /// Connects to a source of lease data: an existing store or a broker.
     pub(crate) fn connect_to_read(&self) -> Result<Source, Failure> {
+        #[cfg(feature = "http")]
+        if let Some(broker) = self.connect_to_broker()? {
+            return Ok(Source::Broker(broker));
+        }
+        self.connect().map(Source::Store)
+    }
+
+    /// Connects to a broker, or returns `None` if the location is a store.
+    #[cfg(feature = "http")]
+    fn connect_to_broker(&self) -> Result<Option<BrokerConnection>, Failure> {
         let location = self.url.location()?;
         if !location.is_broker() {
-            return self.connect().map(Source::Store);
+            return Ok(None);
         }
         let namespace = self.namespace()?;
         match location.broker_reader() {
-            Ok(reader) => Ok(Source::Broker(BrokerConnection { location, namespace, reader })),
+            Ok(reader) => Ok(Some(BrokerConnection { location, namespace, reader })),
             Err(fault) => Err(refused(&fault, &location, &namespace).into()),
         }
     }
@@ -266,6 +275,7 @@ impl Connection {
 /// The source of lease data: a store or a broker.
 pub(crate) enum Source {
     Store(Connection),
+    #[cfg(feature = "http")]
     Broker(BrokerConnection),
 }
 
@@ -281,6 +291,7 @@ impl Source {
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Store(connection) => connection.name(),
+            #[cfg(feature = "http")]
             Self::Broker(broker) => {
                 format!("namespace {} of {}", broker.namespace, broker.location)
             }
@@ -290,6 +301,7 @@ impl Source {
     pub(crate) fn leases(&mut self) -> Result<Leases, Failure> {
         match self {
             Self::Store(connection) => Ok(Leases { listing: connection.list()?, of_broker: None }),
+            #[cfg(feature = "http")]
             Self::Broker(broker) => {
                 let response = broker.query(BrokerReader::leases)?;
                 Ok(Leases { listing: response.listing, of_broker: Some(response.nodes) })
@@ -299,12 +311,14 @@ impl Source {
 }
 
 /// A connection to brokers for queries about one namespace.
+#[cfg(feature = "http")]
 pub(crate) struct BrokerConnection {
     location: Location,
     namespace: String,
     reader: BrokerReader,
 }
 
+#[cfg(feature = "http")]
 impl BrokerConnection {
     pub(crate) fn layout(&self) -> Result<Layout, Failure> {
         self.query(BrokerReader::layout)

@@ -1,10 +1,11 @@
-//! The JSON types for IDs, layouts, time ranges, guesses and statistics. The command, the server, the `SQLite`
+//! The JSON types for IDs, their holders, layouts, time ranges, guesses and statistics. The command, the server, the `SQLite`
 //! extension and the web page share these types, so that the JSON keys are the same everywhere.
 //!
 //! IDs are strings, because 64-bit JSON numbers lose digits in JavaScript.
 
 mod bounds_json;
 mod guess_json;
+mod holder_json;
 mod id_json;
 mod id_text;
 mod identifier;
@@ -16,6 +17,8 @@ mod time_range;
 
 pub use bounds_json::BoundsJson;
 pub use guess_json::GuessJson;
+#[doc(hidden)]
+pub use holder_json::{HeldJson, HolderJson};
 pub use id_json::{IdJson, layout_name};
 pub use id_text::entered_id;
 pub use identifier::Identifier;

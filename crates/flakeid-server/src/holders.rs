@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flakeid_core::{Error, Id};
+use flakeid_json::HolderJson;
 use flakeid_protocol::Client;
 use flakeid_protocol::store::Fault;
 use hyper::StatusCode;
@@ -13,7 +14,6 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::answer::Answer;
-use crate::holder_json::HolderJson;
 use crate::leases::Leases;
 use crate::query::parameters;
 

@@ -33,7 +33,6 @@ mod forms;
 #[cfg(feature = "grpc")]
 pub mod grpc;
 mod history;
-mod holder_json;
 mod holders;
 mod leases;
 mod listener;
@@ -60,8 +59,6 @@ mod woken;
 pub use body::Body;
 pub use cors::Origins;
 pub use history::HistoryPruning;
-#[doc(hidden)]
-pub use holder_json::{HeldJson, HolderJson};
 pub use listener::Listener;
 pub use rate::Peer;
 pub use server::{ServeOptions, Server};

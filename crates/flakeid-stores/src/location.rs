@@ -99,9 +99,9 @@ impl Location {
             Some((_, _, feature, false)) => Err(Error::invalid_option(
                 "store",
                 &format!(
-                    "this build of flakeid does not include {scheme}://; enable the Cargo feature `{feature}`, link \
-                     the full C library `flakeid` instead of `flakeid-slim`, or lease from a broker, which `flakeid \
-                     serve` runs"
+                    "this build of flakeid does not include {scheme}://; enable the Cargo feature `{feature}`, \
+                     install the whole command with `cargo install --locked flakeid-cli`, link the full C library \
+                     `flakeid` instead of `flakeid-slim`, or lease from a broker, which `flakeid serve` runs"
                 ),
             )),
             None => {

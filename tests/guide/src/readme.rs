@@ -5,10 +5,12 @@ use flakeid_steps::{Failed, Outcome, Step, files, workspace};
 /// The marker before a quoted code block. The path of the file follows it.
 const MARKER: &str = "<!-- file: ";
 
-/// The command that the README uses in a checkout.
-const FROM_CHECKOUT: &str = "cargo run -p flakeid-cli --";
-const FIVE_IDS: &str = "next -n 5 --store sqlite://flakeid.db";
-const TESTS: &str = "cargo xtask test";
+/// The commands that the README uses in a checkout. The first one generates IDs.
+const COMMANDS: [&str; 3] = [
+    "cargo run -p flakeid-cli --no-default-features -- next -n 5 --store sqlite://flakeid.db",
+    "cargo test",
+    "cargo xtask test",
+];
 
 pub(crate) fn check() -> Outcome {
     let readme = files::text("README.md")?;
@@ -21,21 +23,43 @@ pub(crate) fn check() -> Outcome {
             return Err(Failed(format!("README.md has an outdated quote of {path}")));
         }
     }
-    for command in [&format!("{FROM_CHECKOUT} {FIVE_IDS}"), TESTS] {
+    for command in COMMANDS {
         if !readme.lines().any(|line| line == command) {
             return Err(Failed(format!("README.md does not show the command: {command}")));
         }
     }
-    let programs = workspace::build_programs(&["flakeid", "quickstart"])?;
-    let built = |name: &str| files::shown(&programs.join(name));
-    let arguments: Vec<&str> = FIVE_IDS.split(' ').collect();
-    let ids = Step::new(&built("flakeid")?, &arguments).output()?;
+    let [first, ..] = COMMANDS;
+    let arguments: Vec<&str> = first.split(' ').skip(1).collect();
+    let ids = Step::cargo(&arguments).output()?;
     let ids: Result<Vec<u64>, _> = ids.lines().map(str::parse).collect();
     match ids {
         Ok(ids) if ids.len() == 5 && ids.is_sorted_by(|a, b| a < b) => {}
-        _ => return Err(Failed(format!("`flakeid {FIVE_IDS}` did not print five increasing IDs"))),
+        _ => return Err(Failed(format!("`{first}` did not print five increasing IDs"))),
     }
-    Step::new(&built("quickstart")?, &[]).run()
+    omitted_parts_are_reported(&arguments)?;
+    let programs = workspace::build_programs(&["quickstart"])?;
+    Step::new(&files::shown(&programs.join("quickstart"))?, &[]).run()
+}
+
+/// Checks that the command of the README names the Cargo feature of each part that it omits. `next` contains the
+/// arguments of cargo for the README's command.
+fn omitted_parts_are_reported(next: &[&str]) -> Outcome {
+    let cargo = next.split(|word| *word == "--").next().unwrap_or_default();
+    for (arguments, feature) in [
+        (&["serve", "--help"][..], "`http`"),
+        (&["next", "--store", "http://localhost:7117"], "`http`"),
+        (&["next", "--store", "postgresql://localhost/ids"], "`postgres`"),
+    ] {
+        let Err(Failed(error)) = Step::cargo(cargo).args(&["--"]).args(arguments).output() else {
+            return Err(Failed(format!("`flakeid {arguments:?}` did not fail without {feature}")));
+        };
+        for part in ["FLAKEID_INVALID_OPTION", feature, "cargo install --locked flakeid-cli"] {
+            if !error.contains(part) {
+                return Err(Failed(format!("{arguments:?} does not report {part}: {error}")));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Returns the path and the code of every quoted file.

@@ -11,6 +11,10 @@ pub(crate) mod migrate;
 pub(crate) mod next;
 mod next_source;
 pub(crate) mod plan;
+#[cfg(feature = "http")]
+pub(crate) mod serve;
+#[cfg(not(feature = "http"))]
+#[path = "serve_omitted.rs"]
 pub(crate) mod serve;
 pub(crate) mod shell;
 pub(crate) mod sql;

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use flakeid_core::{Id, Layout};
+use flakeid_json::{HeldJson, HolderJson};
 use flakeid_protocol::operations::{Listing, PastHolder};
 use flakeid_protocol::{Client, State};
-use flakeid_server::{HeldJson, HolderJson};
 
 use crate::args::id::{self, InputForm};
 use crate::failure::{Failure, Outcome};
@@ -56,6 +56,7 @@ pub(crate) fn run(args: &WhoisArgs) -> Outcome {
             let found = ids.into_iter().map(|id| find(&mut connection, &listing, id));
             found.collect::<Result<Vec<_>, _>>()?
         }
+        #[cfg(feature = "http")]
         Source::Broker(broker) => {
             let layout = broker.layout()?;
             let ids = args.parse(&layout)?;

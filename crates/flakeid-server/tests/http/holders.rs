@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use flakeid::LeaseBuilder;
 use flakeid::broker::{Broker, BrokerOptions};
 use flakeid_core::{Layout, SystemClock};
+use flakeid_json::HolderJson;
 use flakeid_protocol::store::{Fault, Store};
 use flakeid_protocol::{Bounds, MemoryStore, Namespace, operations};
-use flakeid_server::{HolderJson, Listener, ServeOptions, Service, Tokens};
+use flakeid_server::{Listener, ServeOptions, Service, Tokens};
 use flakeid_stores::Location;
 use flakeid_stores::http::LeasesJson;
 
