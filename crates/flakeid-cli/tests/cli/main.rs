@@ -30,21 +30,23 @@ mod many;
 #[cfg(target_os = "linux")]
 mod migrate;
 mod next;
+#[cfg(all(target_os = "linux", feature = "_system-tests"))]
+mod operator;
 mod plan;
 mod refusals;
 mod run;
-mod shells;
-// The `script` command takes different arguments on systems other than Linux.
-#[cfg(target_os = "linux")]
-mod operator;
-// The database servers for the tests are installed only on Linux.
 #[cfg(target_os = "linux")]
 mod serve;
+#[cfg(feature = "_system-tests")]
 mod servers;
-#[cfg(target_os = "linux")]
+mod shells;
+#[cfg(all(target_os = "linux", feature = "_system-tests"))]
 mod sql;
+#[cfg(unix)]
+mod sql_script;
 mod subcommands;
-#[cfg(target_os = "linux")]
+// The `script` command takes different arguments on systems other than Linux.
+#[cfg(all(target_os = "linux", feature = "_system-tests"))]
 mod terminal;
 #[cfg(unix)]
 mod watch;

@@ -2,6 +2,7 @@
 //! the IDs from the other library.
 
 use flakeid_core::Layout;
+#[cfg(feature = "_system-tests")]
 use flakeid_test_servers::{PostgresServer, Server};
 use serde_json::{Value, json};
 
@@ -186,6 +187,7 @@ fn migrate_rejects_invalid_options_before_it_changes_anything() {
     assert_eq!(std::fs::read_dir(dir).unwrap().count(), 0, "something was written");
 }
 
+#[cfg(feature = "_system-tests")]
 #[test]
 fn migrate_requires_the_fresh_flag_for_new_server_namespaces() {
     let server = PostgresServer::new();

@@ -146,6 +146,7 @@ fn server_grants_no_leases_in_namespaces_without_blocks() {
 }
 
 /// The test runs `redis-cli` with versions 2 and 3 of the Redis protocol.
+#[cfg(feature = "_system-tests")]
 #[test]
 fn redis_clients_get_ids_from_the_server() {
     let (_, store) = scratch("serve-resp");

@@ -14,11 +14,11 @@ mod bounds;
 mod broker;
 mod files;
 mod lessee;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "_system-tests"))]
 mod machines;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "_system-tests"))]
 mod mounted;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "_system-tests"))]
 #[path = "../mounts/mod.rs"]
 mod mounts;
 mod names;

@@ -3,6 +3,8 @@ use std::time::{Duration, Instant};
 
 use flakeid::{Generator, LeaseBuilder, LeaseEvent};
 use flakeid_core::{Clock, Error, ErrorKind, Layout, ManualClock, SystemClock};
+use flakeid_protocol::store::Store;
+use flakeid_stores::Location;
 
 /// The `max_wait` of attempts to open a lease. All these attempts must fail.
 pub(crate) const MAX_WAIT: Duration = Duration::from_millis(500);
@@ -20,6 +22,13 @@ pub(crate) fn layout() -> Layout {
 
 pub(crate) fn on(url: &str) -> LeaseBuilder {
     Generator::lease(url, layout()).unwrap()
+}
+
+pub(crate) fn connect(url: &str) -> Box<dyn Store> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    // On a busy machine, the first attempts to open a connection may exceed the timeout.
+    let connect = || Location::parse(url).unwrap().connect(&clock).ok();
+    (0..20).find_map(|_| connect()).expect("a connection")
 }
 
 /// Strings that an error message must contain.

@@ -11,8 +11,7 @@ use flakeid_core::{Error, ErrorKind, Id};
 use flakeid_protocol::operations;
 use tempfile::TempDir;
 
-use crate::expectation::{MAX_WAIT, check_error, layout, on, refused};
-use crate::servers::connect;
+use crate::expectation::{MAX_WAIT, check_error, connect, layout, on, refused};
 
 /// The environment variable that specifies the store for a child process, which runs the same test.
 const URL: &str = "FLAKEID_TEST_REFUSALS_URL";
@@ -168,7 +167,7 @@ fn store_files_with_two_hard_links_are_refused() {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "_system-tests"))]
 #[test]
 fn store_files_mounted_without_their_directory_are_refused() {
     if act_if_child(|url| {

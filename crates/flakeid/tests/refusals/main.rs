@@ -7,11 +7,14 @@
 mod expectation;
 mod files;
 mod held;
-#[cfg(target_os = "linux")]
+#[cfg(feature = "_system-tests")]
+mod held_on_servers;
+#[cfg(all(target_os = "linux", feature = "_system-tests"))]
 #[path = "../../../flakeid-stores/tests/mounts/mod.rs"]
 mod mounts;
 mod network;
 mod passwords;
+#[cfg(feature = "_system-tests")]
 mod servers;
 
 use flakeid::LeaseBuilder;

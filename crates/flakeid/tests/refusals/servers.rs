@@ -1,27 +1,17 @@
-use std::sync::Arc;
 use std::time::Duration;
 
 use flakeid::{Bounds, Generator, NamespaceBuilder};
-use flakeid_core::{Clock, ErrorKind, SystemClock};
-use flakeid_protocol::store::Store;
+use flakeid_core::ErrorKind;
 use flakeid_protocol::{Namespace, operations};
-use flakeid_stores::Location;
 use flakeid_test_servers::{EtcdServer, MariadbServer, PostgresServer, RedisServer, Server};
 
-use crate::expectation::{Parts, check_refusals_of_any_store, layout, on, refused};
+use crate::expectation::{Parts, check_refusals_of_any_store, connect, layout, on, refused};
 
 /// The namespace that these tests use.
 pub(crate) const SPACE: &str = "ids";
 
 /// The password of a user who lacks the permissions that leases require.
 const WEAK: &str = "weak-s3cret";
-
-pub(crate) fn connect(url: &str) -> Box<dyn Store> {
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    // On a busy machine, the first attempts to open a connection may exceed the timeout.
-    let connect = || Location::parse(url).unwrap().connect(&clock).ok();
-    (0..20).find_map(|_| connect()).expect("a connection")
-}
 
 pub(crate) fn init(url: &str) {
     operations::init(&mut *connect(url), &Namespace::new(SPACE, layout())).unwrap();

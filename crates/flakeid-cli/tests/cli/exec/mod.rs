@@ -9,6 +9,8 @@ mod fence;
 mod killed;
 #[cfg(target_os = "linux")]
 mod test_clock;
+#[cfg(all(target_os = "linux", feature = "_system-tests"))]
+mod unsignalled;
 
 use std::fs;
 use std::path::Path;

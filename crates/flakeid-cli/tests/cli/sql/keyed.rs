@@ -7,8 +7,6 @@ use flakeid_core::Layout;
 use flakeid_test_servers::PostgresServer;
 
 use super::{OUTCOME, array, literal, psql, script, text, vectors};
-use crate::refusals::refused;
-use crate::run::run;
 
 #[test]
 fn postgres_public_ids_match_the_test_vectors() {
@@ -187,12 +185,4 @@ fn check_privileges(server: &PostgresServer, sealed: &str, id: &str) {
     }
     server.sql("GRANT EXECUTE ON FUNCTION flakeid_open TO guest").unwrap();
     assert_eq!(server.sql(&format!("SET ROLE guest; {open};")).unwrap(), id);
-}
-
-#[test]
-fn sql_command_rejects_keyed_option_for_mariadb_and_mysql() {
-    for dialect in ["mariadb", "mysql"] {
-        let run = run(&["sql", "--dialect", dialect, "--decode-only", "--keyed"]);
-        refused(&run, "FLAKEID_INVALID_OPTION", &["--keyed", "functions for public IDs"]);
-    }
 }

@@ -9,7 +9,6 @@ use flakeid_test_servers::MariadbServer;
 
 use super::decode::{Engine, are_enough, check_decoding};
 use super::{ids, outcome};
-use crate::refusals::refused;
 use crate::run::run;
 
 /// Starts a private server whose user `flakeid` may create databases.
@@ -224,20 +223,6 @@ fn mariadb_generates_ordered_ids_for_every_kind_of_layout() {
             assert_eq!((parts.node, parts.clock_sequence), (node, 0), "{name}");
         }
     }
-}
-
-#[test]
-fn sql_command_requires_a_valid_mariadb_database_name() {
-    let sql = |args: &[&str]| run(&[&["sql", "--dialect"], args].concat());
-    let unnamed = sql(&["mariadb", "--node", "7"]);
-    refused(&unnamed, "FLAKEID_INVALID_OPTION", &["--schema", "name the database"]);
-    let schema = sql(&["mariadb", "--node", "7", "--schema", "a`b"]);
-    refused(&schema, "FLAKEID_INVALID_OPTION", &["--schema", "letters"]);
-    let (_, store) = crate::run::scratch("sql-mariadb-claim");
-    run(&["leases", "init", "--store", &store]).quiet();
-    let unnamed = sql(&["mariadb", "--name", "db1", "--store", &store]);
-    refused(&unnamed, "FLAKEID_INVALID_OPTION", &["--schema", "name the database"]);
-    assert_eq!(run(&["leases", "ls", "--all", "--store", &store]).quiet().text(), "");
 }
 
 /// After the fence is raised and the script is run again, the tick of the next ID is at or above

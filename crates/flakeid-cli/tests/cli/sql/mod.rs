@@ -16,7 +16,6 @@ mod rearm;
 mod restore;
 mod schedule;
 mod session;
-mod sqlite;
 mod storm;
 mod uuid;
 
@@ -32,7 +31,6 @@ use flakeid_test_servers::{PostgresServer, Server};
 use serde_json::Value;
 
 use self::session::psql_client;
-use crate::refusals::refused;
 use crate::run::{pipe, run};
 
 /// Returns the `PostgreSQL` script that `flakeid sql` prints for a layout. `args` contains additional options.
@@ -162,29 +160,4 @@ impl Drop for SetOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
-}
-
-#[test]
-fn sql_command_rejects_an_invalid_layout_or_node_or_schema() {
-    let sql = |args: &[&str]| run(&[&["sql", "--dialect", "postgres"], args].concat());
-    for layout in ["discord", "instagram", "flakeid"] {
-        for rest in [["--node", "7"].as_slice(), &["--decode-only"]] {
-            let run = sql(&[&["--layout", layout], rest].concat());
-            refused(&run, "FLAKEID_INVALID_OPTION", &["has 64 bits", "at most 63 bits"]);
-        }
-    }
-    let parts = ["missing: give --node N (0 to 1023)", "--decode-only"];
-    refused(&sql(&[]), "FLAKEID_INVALID_OPTION", &parts);
-    let parts = ["node 1024 is out of range: must be from 0 to 1023"];
-    refused(&sql(&["--node", "1024"]), "FLAKEID_FIELD_OUT_OF_RANGE", &parts);
-    let run_out = sql(&["--layout", "baidu", "--node", "7"]);
-    refused(&run_out, "FLAKEID_HORIZON_REACHED", &["--decode-only"]);
-    sql(&["--layout", "baidu", "--decode-only"]).quiet();
-    let schema = sql(&["--node", "7", "--schema", "a\"b"]);
-    refused(&schema, "FLAKEID_INVALID_OPTION", &["--schema", "letters"]);
-    // `--dialect` accepts only dialects that have a script.
-    let unknown = run(&["sql", "--dialect", "oracle", "--node", "7"]);
-    assert_eq!(unknown.code, Some(2));
-    let parts = "possible values: postgres, mariadb, mysql, sqlite";
-    assert!(unknown.stderr.contains(parts), "{}", unknown.stderr);
 }

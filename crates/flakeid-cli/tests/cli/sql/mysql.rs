@@ -3,8 +3,6 @@
 
 use super::decode::check_decoding;
 use super::mariadb::{DialectServer, query, script, server};
-use crate::refusals::refused;
-use crate::run::run;
 
 #[test]
 fn mysql_id_decoding_matches_the_test_vectors() {
@@ -51,15 +49,4 @@ fn query_with_bounds_in_variables_scans_one_index_range() {
     let format = if server.is_mysql() { "FORMAT=TRADITIONAL" } else { "" };
     let plan = query(&server, &format!("{bounds} EXPLAIN {format} SELECT {read}")).unwrap();
     assert!(plan.contains("\trange\t") && plan.contains("PRIMARY"), "{plan}");
-}
-
-#[test]
-fn sql_command_rejects_generation_options_for_mysql() {
-    for rest in [["--node", "7"], ["--name", "db1"]] {
-        refused(
-            &run(&[&["sql", "--dialect", "mysql"], rest.as_slice()].concat()),
-            "FLAKEID_INVALID_OPTION",
-            &["--decode-only", "only functions that read IDs"],
-        );
-    }
 }

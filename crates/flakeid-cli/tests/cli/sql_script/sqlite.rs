@@ -1,8 +1,6 @@
 //! Tests of the script for `SQLite`. These tests do not run the script, because the tests of the
 //! `SQLite` extension run similar statements.
 
-use flakeid_test_servers::{PostgresServer, Server};
-
 use crate::refusals::refused;
 use crate::run::{Run, finish, flakeid, run, scratch};
 
@@ -56,12 +54,6 @@ fn sql_command_rejects_relative_sqlite_store_paths() {
     let refusal = relative(&["sql", "--dialect", "sqlite", "--store", "sqlite://leases.db"]);
     let absolute = format!("write sqlite://{}/leases.db", folder.display());
     refused(&refusal, "FLAKEID_INVALID_OPTION", &["--store", "other folders", &absolute]);
-
-    let server = PostgresServer::new();
-    let here = ["--store", &server.url(), "--namespace", "orders"];
-    run(&[&["leases", "init", "--fresh"], &here[..]].concat()).quiet();
-    let warned = sql(&here);
-    assert!(warned.stderr.contains("including the user name and password"), "{}", warned.stderr);
 }
 
 #[test]
