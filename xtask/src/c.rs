@@ -8,10 +8,13 @@ use std::path::{Path, PathBuf};
 
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder};
 
-use crate::platform::{Profile, Target};
+use crate::platform::{OF_TESTS, Profile, Target, WITHOUT_STORES};
 use crate::{archive, header};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The package of the slim static library.
+const SLIM: &str = "flakeid-c-slim";
 
 /// The largest size of the slim static library for Linux, in bytes. It is limited because the Go
 /// module contains the library for each processor.
@@ -78,7 +81,8 @@ pub(crate) fn build(target: &Target) -> Outcome {
     let slim = slim_library(target)?;
     target
         .cargo("build")?
-        .args(&["--profile", target.profile.name(), "--locked", "-p", "flakeid-sqlite", "--lib"])
+        .args(&target.options(OF_TESTS))
+        .args(&["-p", "flakeid-sqlite", "--lib"])
         .run()?;
 
     let name = name(target);
@@ -114,9 +118,11 @@ fn compile(target: &Target, package: &str, types: &[&str]) -> Result<String, Fai
     let listed = format!("{package}-native-static-libs-{}", target.platform.triple);
     let listed = target_folder().join(listed);
     let print = format!("--print=native-static-libs={}", listed.display());
+    let of_tests = if package == SLIM { WITHOUT_STORES } else { OF_TESTS };
     target
         .cargo("rustc")?
-        .args(&["--profile", target.profile.name(), "--locked", "-p", package, "--lib"])
+        .args(&target.options(of_tests))
+        .args(&["-p", package, "--lib"])
         .args(types)
         .args(&["--", &print])
         .run()?;
@@ -131,7 +137,7 @@ pub(crate) fn slim_library(target: &Target) -> Result<PathBuf, Failed> {
         Profile::Dist | Profile::Slim => Profile::Slim,
     };
     let target = Target { profile, ..*target };
-    compile(&target, "flakeid-c-slim", &[])?;
+    compile(&target, SLIM, &[])?;
     let folder = target.built_folder();
     let windows = folder.join("flakeid_slim.lib");
     let built = if windows.is_file() { windows } else { folder.join("libflakeid_slim.a") };

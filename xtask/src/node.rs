@@ -8,7 +8,7 @@ use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder,
 
 use crate::es_module::{Runtime, as_es_module};
 use crate::npm::{NODE, esbuild, npm};
-use crate::platform::{Platform, Profile, RELEASED, Target};
+use crate::platform::{OF_TESTS, Platform, Profile, RELEASED, Target};
 use crate::server_packages::POSTGRESQL;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -233,8 +233,8 @@ fn compile(target: &Target) -> Result<(PathBuf, String), Failed> {
     files::make_folder(&types)?;
     target
         .cargo("rustc")?
-        .args(&["--profile", target.profile.name(), "--locked", "-p", "flakeid-node"])
-        .args(&["--", "-C", "strip=symbols"])
+        .args(&target.options(OF_TESTS))
+        .args(&["-p", "flakeid-node", "--", "-C", "strip=symbols"])
         .env("NAPI_TYPE_DEF_TMP_FOLDER", &types)
         .run()?;
     command(target)?;

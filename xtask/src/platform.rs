@@ -8,6 +8,11 @@ use flakeid_steps::{Failed, Step, target_folder};
 
 use crate::sbom;
 
+/// The features of the tests in Rust.
+pub(crate) const OF_TESTS: &str = "workspace-hack/tests";
+/// The part of these features that adds no store.
+pub(crate) const WITHOUT_STORES: &str = "workspace-hack/shared";
+
 /// The oldest glibc that Rust supports, which is also the glibc of manylinux2014 wheels.
 const GLIBC: &str = "2.17";
 
@@ -181,6 +186,16 @@ impl Target {
             Some("musl") => step.args(&[triple]).env("RUSTFLAGS", "-C target-feature=-crt-static"),
             _ => step.args(&[&format!("{triple}.{GLIBC}")]),
         })
+    }
+
+    /// Returns cargo's options for building a package. Only packages for tests have the given features, with which they
+    /// share our crates with the tests in Rust.
+    pub(crate) fn options(&self, of_tests: &'static str) -> Vec<&'static str> {
+        let options = vec!["--profile", self.profile.name(), "--locked"];
+        match self.profile {
+            Profile::Dist | Profile::Slim => options,
+            Profile::Dev => [options, vec!["--features", of_tests]].concat(),
+        }
     }
 
     /// Returns the C compiler that matches the output of cargo.
