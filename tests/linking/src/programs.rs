@@ -187,7 +187,7 @@ pub(crate) fn cpp(library: &Library) -> Outcome {
         Step::new("cmake", &["-S", "tests/cpp", "-B", &folder, "-DCMAKE_BUILD_TYPE=Release"])
             .args(&[&prefix, &compilers[0], &compilers[1], &count])
             .run()?;
-        Step::new("cmake", &["--build", &folder]).run()?;
+        Step::new("cmake", &["--build", &folder, "--parallel", "2"]).run()?;
         Step::new("ctest", &["--test-dir", &folder, "--output-on-failure", "--parallel", "2"])
             .run()?;
     }
