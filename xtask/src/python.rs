@@ -1,5 +1,7 @@
 //! The Python package, which is built, installed and tested.
 
+use std::path::{Path, PathBuf};
+
 use flakeid_steps::servers::Servers;
 use flakeid_steps::venv::{self, PYTHON, Venv};
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root, target_folder};
@@ -8,6 +10,8 @@ use crate::platform::Target;
 use crate::server_packages::{POSTGRESQL, REDIS};
 
 const ALPINE: &str = "python:3.11-alpine";
+/// The wheel also contains the command, which the tests in Rust build with this feature.
+const OF_TESTS: &str = "workspace-hack/tests,flakeid-cli/grpc";
 const FRAMEWORKS: &str = "python/tests/frameworks/requirements.txt";
 
 /// The wheel to build.
@@ -41,7 +45,7 @@ fn maturin(arguments: &[&str], target: &Target) -> Result<Step, Failed> {
 pub(crate) fn build(wheel: &Wheel) -> Outcome {
     let target = &wheel.target;
     files::remove(target.packages("python"))?;
-    let mut step = maturin(&["build", "--profile", target.profile.name(), "--locked"], target)?;
+    let mut step = maturin(&["build"], target)?.args(&target.options(OF_TESTS));
     if target.released {
         step = step.args(&["--target", target.platform.triple]);
     }
@@ -66,14 +70,13 @@ pub(crate) fn build(wheel: &Wheel) -> Outcome {
 /// Installs the wheel into a clean environment and runs `python/tests` there.
 pub(crate) fn test(wheel: &Wheel) -> Outcome {
     let image = wheel.target.image(ALPINE)?;
-    if wheel.target.released || wheel.free_threaded.is_some() {
-        build(wheel)?;
-    } else {
-        build_from_sdist(&wheel.target)?;
+    build(wheel)?;
+    if !wheel.target.released && wheel.free_threaded.is_none() {
+        check_sdist(&wheel.target)?;
     }
     let interpreter = wheel.free_threaded.unwrap_or(PYTHON);
     let clean = Venv::clean("test", interpreter, image)?;
-    clean.pip(&["install", "-q", "-r", "python/tests/requirements.txt"])?;
+    clean.pip(&["install", "-q", "--no-compile", "-r", "python/tests/requirements.txt"])?;
     clean.pip(&["install", "-q", "--no-deps", "--no-index", &self::wheel(&wheel.target)?])?;
     if wheel.free_threaded.is_some() {
         let gil = "import flakeid, sys; sys.exit(sys._is_gil_enabled())";
@@ -156,36 +159,71 @@ pub(crate) fn bench() -> Result<Step, Failed> {
     clean.python(&["-P", "benches/python/bench.py"])
 }
 
-/// Builds an sdist, and a wheel from the sdist, to check that the sdist is complete. The
-/// dependencies were already compiled for the tests in Rust. Our own crates are compiled again,
-/// because their folder differs.
-fn build_from_sdist(target: &Target) -> Outcome {
-    files::remove(target.packages("python"))?;
-    maturin(&["sdist"], target)?.run()?;
-    let sources = venv::folder("sdist");
-    files::empty(&sources)?;
+/// Unpacks the sdist, and returns the folder.
+fn unpacked(target: &Target) -> Result<String, Failed> {
+    let folder = venv::folder("sdist");
+    files::empty(&folder)?;
     // With -m, the files get the current time. All files of an sdist have the same time
     // regardless of their contents, so cargo would otherwise consider the output of the last
     // sdist up to date.
     Step::new("tar", &["-xzmf", &artefact(target, "gz")?, "--strip-components=1"])
-        .args(&["-C", &files::shown(&sources)?])
+        .args(&["-C", &files::shown(&folder)?])
         .or_install("apt-get install tar")
         .run()?;
+    files::shown(&folder)
+}
+
+/// Checks that the sdist contains each file of the project from which cargo has built the wheel, and that cargo accepts
+/// the manifests of the sdist. Building from the sdist would compile our crates again, so only [`test_sdist`] does that.
+fn check_sdist(target: &Target) -> Outcome {
+    let sources = PathBuf::from(unpacked(target)?);
+    let listed = files::text(target.built_folder().join("lib_flakeid.d"))?;
+    let (_, listed) = listed.split_once(": ").unwrap_or_default();
+    let built_from: Vec<&str> = listed
+        .split_whitespace()
+        .filter_map(|path| Path::new(path).strip_prefix(root()).ok()?.to_str())
+        .filter(|path| !path.starts_with("target/"))
+        .collect();
+    let missing: Vec<&str> =
+        built_from.iter().copied().filter(|path| !sources.join(path).is_file()).collect();
+    if built_from.is_empty() || !missing.is_empty() {
+        return Err(Failed(format!(
+            "the wheel was built from {} files of the project, of which the sdist lacks: {}",
+            built_from.len(),
+            missing.join(", ")
+        )));
+    }
+    // Without --locked, because the lock file in an sdist also lists crates that the sdist omits.
+    let platform = ["--filter-platform", target.platform.triple];
+    Step::cargo(&["metadata", "--format-version", "1"])
+        .args(&platform)
+        .within(&sources)
+        .output()
+        .map(drop)
+}
+
+/// Builds a wheel from the sdist as pip does, and generates IDs with it.
+pub(crate) fn test_sdist() -> Outcome {
+    let target = Target::tested(None)?;
+    files::remove(target.packages("python"))?;
+    maturin(&["sdist"], &target)?.run()?;
+    let sources = unpacked(&target)?;
     let tools = Venv::lasting("build")?;
     tools
         .python(&["-m", "pip", "--disable-pip-version-check", "wheel", "-q"])?
-        .args(&["--no-deps", "--no-build-isolation", "--wheel-dir", &artefacts(target)?])
-        .args(&[&files::shown(&sources)?])
+        .args(&["--no-deps", "--no-build-isolation", "--wheel-dir", &artefacts(&target)?])
+        .args(&[&sources])
         .env("CARGO_TARGET_DIR", target_folder())
-        // Without --locked, because the lock file in an sdist also lists crates that the sdist
-        // omits.
         .env("MATURIN_PEP517_ARGS", format!("--profile {}", target.profile.name()))
         // Our crates have the same paths below the root as in the checkout. cargo distinguishes
         // them because this setting differs, and the setting does not apply to dependencies.
         .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")
         // The build backend looks for maturin in the PATH.
         .env("PATH", tools.path()?)
-        .run()
+        .run()?;
+    let clean = Venv::clean("from-sdist", PYTHON, None)?;
+    clean.pip(&["install", "-q", "--no-deps", "--no-index", &wheel(&target)?])?;
+    clean.python(&["-P", "examples/quickstart.py"])?.run()
 }
 
 /// Returns the path of the wheel.

@@ -84,6 +84,7 @@ pub(super) fn python(target: &Target) -> Result<Vec<Artifact>, Failed> {
     clean.pip(&["install", "-q", "--index-url", &index, &format!("flakeid-core=={VERSION}")])?;
     clean.python(&["-P", "examples/quickstart.py"])?.run()?;
     Step::new(&clean.program("flakeid")?, &["next", "--node", "7"]).run()?;
+    python::test_sdist()?;
     Ok(vec![Artifact::new(wheel), Artifact::reproducible(sdist)])
 }
 

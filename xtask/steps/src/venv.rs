@@ -28,14 +28,14 @@ impl Venv {
     /// Returns an environment for pinned packages, and creates it if it does not exist yet.
     pub fn lasting(name: &str) -> Result<Self, Failed> {
         let venv = Self { folder: folder(name), image: None };
-        if !venv.programs().join(format!("pip{}", env::consts::EXE_SUFFIX)).exists() {
-            venv.make(PYTHON)?;
+        if !venv.has_pip() {
+            venv.make(PYTHON, &[])?;
         }
         Ok(venv)
     }
 
     /// Creates an empty environment with the given interpreter. If an image is given, the
-    /// interpreter is the container's.
+    /// interpreter is the container's. Otherwise the environment has no pip, because installing pip takes seconds.
     pub fn clean(
         name: &str,
         interpreter: &str,
@@ -43,12 +43,17 @@ impl Venv {
     ) -> Result<Self, Failed> {
         let venv = Self { folder: folder(name), image };
         files::remove(&venv.folder)?;
-        venv.make(interpreter)?;
+        venv.make(interpreter, if image.is_some() { &[] } else { &["--without-pip"] })?;
         Ok(venv)
     }
 
-    fn make(&self, interpreter: &str) -> Outcome {
+    fn has_pip(&self) -> bool {
+        self.programs().join(format!("pip{}", env::consts::EXE_SUFFIX)).exists()
+    }
+
+    fn make(&self, interpreter: &str, options: &[&str]) -> Outcome {
         Step::new(interpreter, &["-m", "venv", "--clear", &files::shown(&self.folder)?])
+            .args(options)
             .or_install("apt-get install python3 python3-venv")
             .inside(self.image)
             .run()
@@ -68,9 +73,17 @@ impl Venv {
         Ok(Step::new(&self.program("python")?, arguments).inside(self.image))
     }
 
-    /// Runs pip in the environment.
+    /// Runs pip in the environment. If the environment has no pip, runs the pip of the environment that builds
+    /// packages.
     pub fn pip(&self, arguments: &[&str]) -> Outcome {
-        self.python(&["-m", "pip", "--disable-pip-version-check"])?.args(arguments).run()
+        let quiet = "--disable-pip-version-check";
+        let step = if self.has_pip() || self.image.is_some() {
+            self.python(&["-m", "pip", quiet])?
+        } else {
+            let python = self.program("python")?;
+            Self::lasting("build")?.python(&["-m", "pip", "--python", &python, quiet])?
+        };
+        step.args(arguments).run()
     }
 
     /// Returns the `PATH` with the environment's programs first.
