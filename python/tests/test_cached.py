@@ -322,7 +322,7 @@ END = """
 import flakeid, sys, time
 layout = "t34.n8.s21@1409529600000/1s"
 now = flakeid.Layout.parse(layout).tick_at(time.time_ns() // 1_000_000)
-generator = flakeid.Generator(node=1, layout=layout, window=(now, now + 2))
+generator = flakeid.Generator(node=1, layout=layout, window=(now, now + int(sys.argv[2])))
 rings = [
     flakeid.CachedGenerator(
         generator, boost_power=0, refill_interval=0.001, max_age=60, on_rejected_put=lambda _: None
@@ -334,10 +334,12 @@ time.sleep(float(sys.argv[1]))
 """
 
 
-@pytest.mark.parametrize("seconds", ["0", "2.2"])
-def test_interpreter_exits_with_an_open_ring(seconds):
+@pytest.mark.parametrize(
+    ("seconds", "window"), [("0", "60"), ("2.2", "2")], ids=["within the window", "after the window"]
+)
+def test_interpreter_exits_with_an_open_ring(seconds, window):
     done = subprocess.run(
-        [sys.executable, "-P", "-c", END, seconds],
+        [sys.executable, "-P", "-c", END, seconds, window],
         capture_output=True,
         check=False,
         text=True,
