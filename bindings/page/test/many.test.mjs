@@ -1,5 +1,5 @@
-// Tests with a million IDs, which limit the time until the first figures and the time that the page
-// is blocked.
+// Tests with a million IDs. With the variable FLAKEID_PAGE_TIMES, the tests also limit the time until
+// the first figures and the time that the page is blocked. The machine must then do nothing else.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ import { openBrowser, openPage } from './harness.mjs';
 const COUNT = 1_000_000;
 const FIRST_FIGURES_MS = 2000;
 const BLOCKED_MS = 100;
-const ATTEMPTS = 3;
+const LIMITS_TIMES = process.env.FLAKEID_PAGE_TIMES !== undefined;
 // The size of a worker's message: a message with all nodes would have to be parsed and sorted
 // repeatedly.
 const MOST_CHARACTERS = 20_000;
@@ -88,14 +88,9 @@ async function pasteOnEmptyPage(t, started, ids) {
   return (await blocked(page)).paste;
 }
 
-// Pastes the IDs into a page with `hash`. Returns the text of its statistics, and everything that
-// took too long.
-async function pasteOnce(t, started, hash, ids) {
-  // The time that the browser needs for the clipboard varies.
-  const empty = Math.max(
-    await pasteOnEmptyPage(t, started, ids),
-    await pasteOnEmptyPage(t, started, ids),
-  );
+// Pastes the IDs into a page with `hash`. Returns the text of its statistics.
+async function pasted(t, hash, ids) {
+  const started = await openBrowser(t);
   const page = await openPage(t, started, { hash });
   await page.evaluate(() => {
     window.lengths = [];
@@ -114,51 +109,41 @@ async function pasteOnce(t, started, hash, ids) {
   await page.getByRole('table', { name: 'Statistics' }).waitFor();
   const first = await page.evaluate('performance.now() - window.started');
   await page.getByText('1,000,000 IDs read').waitFor();
-  const all = await page.evaluate('performance.now() - window.started');
-  const { paste, other } = await blocked(page);
   const most = await page.evaluate('Math.max(...window.lengths)');
   assert.ok(most > 0 && most <= MOST_CHARACTERS, `a message of the worker has ${most} characters`);
-  const ms = (value) => `${Math.round(value)} ms`;
-  console.log(
-    `a million pasted IDs: first figures after ${ms(first)}, all after ${ms(all)}; the paste took ${ms(paste)}, and `
-      + `${ms(empty)} on a page that only stores the text; the longest other task took ${ms(other)}`,
+  if (LIMITS_TIMES) await limitTimes(t, started, page, first, ids);
+  return page.getByRole('table', { name: 'Statistics' }).innerText();
+}
+
+// Fails if the first figures came late, or if the paste blocked the page.
+async function limitTimes(t, started, page, first, ids) {
+  const { paste, other } = await blocked(page);
+  // On a slow machine, the browser alone takes longer than BLOCKED_MS for the clipboard, and this
+  // time varies.
+  const empty = Math.max(
+    await pasteOnEmptyPage(t, started, ids),
+    await pasteOnEmptyPage(t, started, ids),
   );
-  // On a slow machine, the browser alone takes longer than BLOCKED_MS for the clipboard.
-  const allowed = Math.max(BLOCKED_MS, 2 * empty);
-  const late = [
-    first > FIRST_FIGURES_MS && `first figures after ${ms(first)}`,
-    other > BLOCKED_MS && `blocked for ${ms(other)}`,
-    paste > allowed && `blocked for ${ms(paste)} by the paste, ${ms(allowed)} allowed`,
-  ].filter(Boolean);
-  const text = await page.getByRole('table', { name: 'Statistics' }).innerText();
-  await page.context().close();
-  return { text, late };
+  const ms = (value) => `${Math.round(value)} ms`;
+  const times =
+    `a million pasted IDs: first figures after ${ms(first)}; the paste took ${ms(paste)}, and ${ms(empty)} on a page `
+    + `that only stores the text; the longest other task took ${ms(other)}`;
+  console.log(times);
+  assert.ok(first <= FIRST_FIGURES_MS, times);
+  assert.ok(other <= BLOCKED_MS, times);
+  assert.ok(paste <= Math.max(BLOCKED_MS, 2 * empty), times);
 }
 
-// Pastes until an attempt is in time: other work on the machine delays the page sometimes, but a
-// page that blocks does so every time.
-async function pasted(t, started, hash, ids) {
-  const all = [];
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const { text, late } = await pasteOnce(t, started, hash, ids);
-    if (late.length === 0) return text;
-    all.push(...late);
-  }
-  return assert.fail(all.join('; '));
-}
-
-test('a million pasted IDs are counted without blocking the page', async (t) => {
-  const started = await openBrowser(t);
-  const text = await pasted(t, started, '#panel=many', OF_FIVE_NODES);
+test('a million pasted IDs are counted', async (t) => {
+  const text = await pasted(t, '#panel=many', OF_FIVE_NODES);
   assert.match(text, /IDs\s+1,000,000/);
   assert.match(text, /Repeated IDs\s+1\b/);
   assert.match(text, /Nodes\s+5\b/);
   assert.match(text, /Steps back\s+[1-9]/);
 });
 
-test('a million pasted IDs of 65,536 nodes are counted without blocking the page', async (t) => {
-  const started = await openBrowser(t);
-  const text = await pasted(t, started, '#panel=many&layout=sonyflake', OF_ALL_NODES);
+test('a million pasted IDs of 65,536 nodes are counted', async (t) => {
+  const text = await pasted(t, '#panel=many&layout=sonyflake', OF_ALL_NODES);
   assert.match(text, /Nodes\s+65,536/);
   assert.match(text, /Repeated IDs\s+0\b/);
 });
