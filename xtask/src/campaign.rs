@@ -27,11 +27,16 @@ fn campaign(arguments: &[&str]) -> Result<Step, Failed> {
     Ok(start(&["run", "--folder", &folder])?.args(arguments))
 }
 
-/// Runs the campaign as in the tests, on every kind of store except clusters, for ten minutes in a full run. Three
-/// stores run at the same time, because more would starve each other on two cores.
+/// Runs the campaign as in the tests: for half a minute on one kind of store for each way of writing rows, or in a full
+/// run for ten minutes on every kind except clusters. More campaigns at the same time would starve each other on two
+/// cores.
 pub(crate) fn test(full: bool) -> Outcome {
-    let seconds = if full { "--seconds=600" } else { "--seconds=30" };
-    run(false, &["--store=servers", seconds, "--at-once=3", "--rate=20000"].map(String::from))
+    let size = if full {
+        ["--store=servers", "--seconds=600", "--at-once=3"]
+    } else {
+        ["--store=samples", "--seconds=30", "--at-once=4"]
+    };
+    campaign(&size)?.args(&["--rate=20000"]).run()
 }
 
 /// Measures how long processes get no IDs when their store restarts or fails over.

@@ -11,6 +11,9 @@ pub(crate) enum StoreKind {
     Servers,
     /// All kinds with several servers.
     Clusters,
+    /// One kind for each way of writing rows: SQL (`SQLite`), optimistic transactions (Redis), whole documents (S3),
+    /// and the memory of brokers (on `PostgreSQL`).
+    Samples,
     Sqlite,
     Postgres,
     Mysql,
@@ -55,6 +58,7 @@ impl StoreKind {
             Self::All => "all",
             Self::Servers => "servers",
             Self::Clusters => "clusters",
+            Self::Samples => "samples",
             Self::Sqlite => "sqlite",
             Self::Postgres => "postgres",
             Self::Mysql => "mysql",
@@ -74,7 +78,7 @@ impl StoreKind {
     /// Returns the name of the kind in tables.
     pub(crate) const fn title(self) -> &'static str {
         match self {
-            Self::All | Self::Servers | Self::Clusters => self.name(),
+            Self::All | Self::Servers | Self::Clusters | Self::Samples => self.name(),
             Self::Sqlite => "SQLite",
             Self::Postgres => "PostgreSQL",
             Self::Mysql => "MariaDB",
@@ -104,6 +108,7 @@ impl StoreKind {
             Self::All => *kind != Self::Kubernetes,
             Self::Servers => !kind.is_cluster() && *kind != Self::Kubernetes,
             Self::Clusters => kind.is_cluster(),
+            Self::Samples => matches!(kind, Self::Sqlite | Self::Redis | Self::S3 | Self::Broker),
             one => one == *kind,
         })
     }
