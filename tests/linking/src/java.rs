@@ -8,6 +8,10 @@ use flakeid_steps::{Failed, Step, files, root};
 
 use crate::Library;
 
+/// Java's options for programs that run for seconds: the optimising compiler and the threads of the garbage collector
+/// would take more time than they save.
+pub const SHORT_RUN: [&str; 2] = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
+
 const EXPORTS: &str = "java/src/main/c/exports.map";
 const FETCH: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies";
 const POM: &str = "java/pom.xml";
@@ -52,7 +56,9 @@ fn fetched(pom: &str, folder: &str) -> Result<String, Failed> {
     if files::text(&copy).ok().as_ref() != Some(&wanted) {
         files::empty(&jars)?;
         let output = format!("-DoutputDirectory={}", jars.display());
-        Step::new("mvn", &["-q", "-B", "-f", pom, FETCH, &output]).run()?;
+        Step::new("mvn", &["-q", "-B", "-f", pom, FETCH, &output])
+            .env("MAVEN_OPTS", SHORT_RUN.join(" "))
+            .run()?;
         files::write(&copy, wanted)?;
     }
     Ok(format!("{}/*", jars.display()))
@@ -192,8 +198,12 @@ pub fn javac(folders: &[&str], to: &Path, class_path: &str) -> Result<(), Failed
         .map(|path| files::shown(path))
         .collect::<Result<Vec<String>, _>>()?;
     let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
-    Step::new("javac", &["--release", "17", "-Xlint:all", "-Werror", "-parameters"])
-        .args(&["-d", &files::shown(to)?, "-cp", class_path])
-        .args(&sources)
-        .run()
+    Step::new(
+        "javac",
+        &SHORT_RUN.map(|option| format!("-J{option}")).each_ref().map(String::as_str),
+    )
+    .args(&["--release", "17", "-Xlint:all", "-Werror", "-parameters"])
+    .args(&["-d", &files::shown(to)?, "-cp", class_path])
+    .args(&sources)
+    .run()
 }

@@ -8,7 +8,9 @@ use flakeid_steps::packages::Program;
 
 mod java;
 
-pub use java::{companions, jar, jar_of, jars, javac, javadoc, native, newer_jars, older_jars};
+pub use java::{
+    SHORT_RUN, companions, jar, jar_of, jars, javac, javadoc, native, newer_jars, older_jars,
+};
 
 /// The number of IDs that each program generates.
 pub const IDS: &str = "10000000";

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use flakeid_linking::{IDS, Library, companions, jar, jars, javac, newer_jars, older_jars};
+use flakeid_linking::{
+    IDS, Library, SHORT_RUN, companions, jar, jars, javac, newer_jars, older_jars,
+};
 use flakeid_steps::{Failed, Outcome, Step, files, packages, root};
 
 const STRICT: [&str; 6] = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g"];
@@ -226,6 +228,11 @@ fn foreign_java() -> Result<Option<String>, Failed> {
     Ok(None)
 }
 
+/// Returns a step that runs a class.
+fn java_step(java: &str, class_path: &str) -> Step {
+    Step::new(java, &SHORT_RUN).args(&["-cp", class_path])
+}
+
 /// Tests the jar, which unpacks its native part as it does for users, and once with a check of every
 /// JNI call.
 pub(crate) fn java(library: &Library) -> Outcome {
@@ -237,16 +244,14 @@ pub(crate) fn java(library: &Library) -> Outcome {
     let with = |jars: String| format!("{}:{jar}:{jars}", classes.display());
     let (older, newer) = (with(older_jars()?), with(newer_jars()?));
     for class_path in [&older, &newer] {
-        // The optimising compiler is off, because the program spends most of its time on starting.
-        let options = ["-XX:TieredStopAtLevel=1", "-cp", class_path, "tests.SpringBoot"];
-        Step::new("java", &options).run()?;
+        java_step("java", class_path).args(&["tests.SpringBoot"]).run()?;
     }
-    let main = ["-cp", older.as_str(), "tests.Main", "tests/vectors"];
-    Step::new("java", &["-Xcheck:jni"]).args(&main).args(&[FEWER_IDS]).run()?;
-    Step::new("java", &main).args(&[IDS]).run()?;
+    let main = ["tests.Main", "tests/vectors"];
+    java_step("java", &older).args(&["-Xcheck:jni"]).args(&main).args(&[FEWER_IDS]).run()?;
+    java_step("java", &older).args(&main).args(&[IDS]).run()?;
     // With this newer Java, the library uses the foreign-function interface.
     if let Some(java) = foreign_java()? {
-        return Step::new(&java, &main).args(&[IDS]).run();
+        return java_step(&java, &older).args(&main).args(&[IDS]).run();
     }
     println!(
         "not tested: calls through the foreign-function interface, because /usr/lib/jvm and JAVA_HOME_25_X64 have no \
