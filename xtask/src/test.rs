@@ -39,11 +39,10 @@ const STEPS: &[PlannedStep] = &[
         c::link(&Target::tested(None)?)
     }),
     step("WebAssembly", Lane::Main, BROWSER, |_| wasm::test()),
-    step("page", Lane::Main, BROWSER, |_| wasm::page::run(false, false)),
+    step("page", Lane::Main, BROWSER, |_| wasm::page::test(false)),
     step("deploy", Lane::Main, &deploy::NEEDED, |_| deploy::check()),
     step("README", Lane::Main, &[], |_| docs::readme()),
     step("cargo test", Lane::Long, &[], |_| Step::cargo(&["test", "--locked"]).run()),
-    step("page times", Lane::Long, BROWSER, |_| wasm::page::run(false, true)),
     step("Python sdist", Lane::Long, PYTHON, |_| python::test_sdist()),
     step("lint in full", Lane::Long, &[], |_| lint::run(true)),
     step("oldest compiler", Lane::Long, &[], |_| lint::msrv()),

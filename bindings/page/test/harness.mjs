@@ -22,19 +22,13 @@ export const PHONE = { width: 360, height: 740 };
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-const EMPTY =
-  '<!doctype html><link rel="icon" href="data:,"><title>empty</title><textarea></textarea>';
-
-// Serves the page, and an empty page.
+// Serves the page.
 async function serve(t) {
   const file = await readFile(process.env.FLAKEID_PAGE);
   const server = createServer((request, response) => {
-    const content = { '/': file, '/empty': EMPTY };
-    const body = content[request.url];
-    response.writeHead(body === undefined ? 404 : 200, {
-      'content-type': 'text/html; charset=utf-8',
-    });
-    response.end(body);
+    const isPage = request.url === '/';
+    response.writeHead(isPage ? 200 : 404, { 'content-type': 'text/html; charset=utf-8' });
+    response.end(isPage ? file : undefined);
   });
   await new Promise((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
@@ -81,7 +75,7 @@ export async function openPage(
       faults.push(`request: ${url}`);
   });
   await page.goto(`${address}${path}${hash}`);
-  if (path !== '/empty') await page.getByRole('tab').first().waitFor();
+  await page.getByRole('tab').first().waitFor();
   t.after(async () => {
     await context.close();
     assert.deepEqual(faults, []);

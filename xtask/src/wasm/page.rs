@@ -33,13 +33,8 @@ pub(crate) fn build() -> Outcome {
     Step::new("node", &["build.mjs", &module, &out]).within(WORK).run()
 }
 
-/// Tests the page in Chromium. If `keeps` is set, retakes the guide's screenshots, and limits times.
+/// Tests the page in Chromium. If `keeps` is set, retakes the guide's screenshots.
 pub(crate) fn test(keeps: bool) -> Outcome {
-    run(keeps, keeps)
-}
-
-/// Tests the page in Chromium. If `limits_times` is set, fails if the page is slow; other programs must then not run.
-pub(crate) fn run(keeps: bool, limits_times: bool) -> Outcome {
     ensure_chromium()?;
     build()?;
     // One of the tests starts the command, which serves the page.
@@ -49,15 +44,12 @@ pub(crate) fn run(keeps: bool, limits_times: bool) -> Outcome {
         files::empty(SCREENSHOTS)?;
     }
     let tests = tests_below(WORK, "test")?;
-    // With limits, the test files run one at a time, because one of them measures times.
-    let at_once = if limits_times { 1 } else { 2 };
-    let run = Step::new("node", &["--test", &format!("--test-concurrency={at_once}")])
+    let run = Step::new("node", &["--test", "--test-concurrency=2"])
         .args(&tests.iter().map(String::as_str).collect::<Vec<_>>())
         .within(WORK)
         .env("FLAKEID_PAGE", root().join(PAGE_FILE))
         .env("FLAKEID_COMMAND", flakeid);
     let run = if keeps { run.env("FLAKEID_SCREENSHOTS", root().join(SCREENSHOTS)) } else { run };
-    let run = if limits_times { run.env("FLAKEID_PAGE_TIMES", "limited") } else { run };
     run.run()?;
     if keeps {
         for name in IN_GUIDE {

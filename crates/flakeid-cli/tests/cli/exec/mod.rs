@@ -196,8 +196,9 @@ fn check_ends_before_a_lost_lease(name: &str, prepare: impl Fn(&Path), script: &
     let (dir, store) = scratch(name);
     prepare(&dir);
     let clock = test_clock::TestClock::new(&dir);
-    let arguments = ["--store", &store, "--layout", "twitter", "--", "sh", "-c", script];
-    let command = clock.start(&arguments);
+    // With this grace period, only the end of the lease ends the command.
+    let options = ["--store", &store, "--layout", "twitter", "--grace", "1h"];
+    let mut command = clock.start(&[&options[..], &["--", "sh", "-c", script]].concat());
     wait_for_file(&dir, "times");
     // The store runs no transaction while this file is locked, so the fence in the store is the end of the lease.
     let file = store.strip_prefix("sqlite://").unwrap();
@@ -208,6 +209,14 @@ fn check_ends_before_a_lost_lease(name: &str, prepare: impl Fn(&Path), script: &
     let fence: u64 = String::from_utf8(fence.stdout).unwrap().trim().parse().unwrap();
     let end = flakeid_core::Layout::TWITTER.unix_ms_at(fence);
     clock.stop_at(end - 200);
+    let stopped = Instant::now();
+    while command.try_wait().unwrap().is_none() {
+        if stopped.elapsed() > TIMEOUT {
+            command.kill().unwrap();
+            panic!("the command did not end before its lease");
+        }
+        sleep(Duration::from_millis(10));
+    }
     let ended = ended(command);
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
     assert!(ended.stderr.contains("the command was ended"), "{}", ended.stderr);
