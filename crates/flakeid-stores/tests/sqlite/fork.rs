@@ -38,8 +38,6 @@ mod unix {
     }
 
     fn forks_during_transactions_grant_no_tick_twice() {
-        // SAFETY: `alarm` only sets a timer. If the process hangs, the timer kills the process.
-        unsafe { libc::alarm(240) };
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/flakeid.db", directory.path().display());
         let log = directory.path().join("log");
@@ -55,6 +53,8 @@ mod unix {
             }
             let mut alive = Vec::new();
             for _ in 0..FORKS {
+                // SAFETY: `alarm` only sets a timer. If no child ends in time, the timer kills the process.
+                unsafe { libc::alarm(240) };
                 alive.push(fork(&url, &log));
                 // Waits for the oldest child, so that at most four children run at a time.
                 if alive.len() == 4 {
