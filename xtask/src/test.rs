@@ -23,6 +23,8 @@ const BROWSER: &[Program] = &[
 /// Every step, in the order in which the steps of each lane run: those that are likely to fail and end soon come first.
 const STEPS: &[PlannedStep] = &[
     step("servers", Lane::First, server_packages::NEEDED, |_| server_packages::ensure_all()),
+    // Before the build, because the README's command replaces the executable of the command.
+    step("README", Lane::First, &[], |_| docs::readme()),
     step("build", Lane::First, &[("cc", "gcc")], |_| workspace::build().map(drop)),
     step("crates", Lane::Main, &[], workspace::run),
     step("vectors", Lane::Beside, &[("python3", "python3")], |_| vectors()),
@@ -41,7 +43,6 @@ const STEPS: &[PlannedStep] = &[
     step("WebAssembly", Lane::Main, BROWSER, |_| wasm::test()),
     step("page", Lane::Main, BROWSER, |_| wasm::page::test(false)),
     step("deploy", Lane::Main, &deploy::NEEDED, |_| deploy::check()),
-    step("README", Lane::Main, &[], |_| docs::readme()),
     step("cargo test", Lane::Long, &[], |_| Step::cargo(&["test", "--locked"]).run()),
     step("Python sdist", Lane::Long, PYTHON, |_| python::test_sdist()),
     step("lint in full", Lane::Long, &[], |_| lint::run(true)),
