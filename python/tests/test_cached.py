@@ -335,7 +335,9 @@ time.sleep(float(sys.argv[1]))
 
 
 @pytest.mark.parametrize(
-    ("seconds", "window"), [("0", "60"), ("2.2", "2")], ids=["within the window", "after the window"]
+    ("seconds", "window"),
+    [("0", "60"), ("2.2", "2")],
+    ids=["within the window", "after the window"],
 )
 def test_interpreter_exits_with_an_open_ring(seconds, window):
     done = subprocess.run(

@@ -70,12 +70,19 @@ fn unused(client: &mut Client<'_>, (from, to): (u64, u64), first: u64) -> Option
     found.expect("a read cannot be refused")
 }
 
-/// Writes a row with the state `Free` for each node, in a single transaction.
+/// Writes a row with the state `Free` for each node, in a single transaction. Writes nothing if the nodes have rows, as
+/// after a transaction whose response was lost.
 fn write(client: &mut Client<'_>, incarnation: &str, nodes: &(impl Iterator<Item = u64> + Clone)) {
     let written = client.persist(|store, namespace| {
         store.transact(namespace, &mut |ledger| {
             ledger.namespace()?;
-            nodes.clone().try_for_each(|node| ledger.put_row(None, &row(node, incarnation)))
+            let mut nodes = nodes.clone();
+            let Some(first) = nodes.next() else { return Ok(()) };
+            if ledger.row(first)?.is_some() {
+                return Ok(());
+            }
+            ledger.put_row(None, &row(first, incarnation))?;
+            nodes.try_for_each(|node| ledger.put_row(None, &row(node, incarnation)))
         })
     });
     written.expect("a write of rows cannot be refused");

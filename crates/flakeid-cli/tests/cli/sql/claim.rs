@@ -21,16 +21,16 @@ fn first_postgres_id_is_at_or_above_the_fence() {
     psql(&server, &script()).unwrap();
     let next = "SELECT flakeid_next();";
     let first = ids(&psql(&server, next).unwrap())[0];
-    // By running `fast-forward --by 3s`, an operator states that IDs with times up to 3 s in the
+    // By running `fast-forward --by 10s`, an operator states that IDs with times up to 10 s in the
     // future may already have been issued.
     let now = SystemClock.unix_ms();
-    leases(&store, &["fast-forward", "--by", "3s", "--yes"]).quiet();
+    leases(&store, &["fast-forward", "--by", "10s", "--yes"]).quiet();
     psql(&server, &script()).unwrap();
     let refusal = psql(&server, next).unwrap_err();
     assert!(refusal.contains("FLAKEID_FENCE_IN_FUTURE: earlier users of node"), "{refusal}");
-    thread::sleep(std::time::Duration::from_millis(2500));
+    thread::sleep(std::time::Duration::from_millis(9500));
     let second = ids(&psql(&server, next).unwrap())[0];
-    assert!(second > first && second >= Layout::TWITTER.lower_bound(now + 3000).to_i64());
+    assert!(second > first && second >= Layout::TWITTER.lower_bound(now + 10_000).to_i64());
     // Running the same script again does not delay the next ID.
     psql(&server, &format!("{}SET statement_timeout = '500ms'; {next}", script())).unwrap();
     check_that_a_copy_gets_another_node(&server, &store);
