@@ -312,7 +312,7 @@ class Gunicorn:
 
     def __init__(self, url, folder):
         if importlib.util.find_spec("gunicorn") is None:
-            pytest.fail("gunicorn is missing: pip install -r python/tests/requirements.txt")
+            pytest.fail("gunicorn is missing: pip install -e './python[test]'")
         self.socket = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.port = self.socket.getsockname()[1]
         number = self.socket.fileno()

@@ -76,8 +76,8 @@ pub(crate) fn test(wheel: &Wheel) -> Outcome {
     }
     let interpreter = wheel.free_threaded.unwrap_or(PYTHON);
     let clean = Venv::clean("test", interpreter, image)?;
-    clean.pip(&["install", "-q", "--no-compile", "-r", "python/tests/requirements.txt"])?;
-    clean.pip(&["install", "-q", "--no-deps", "--no-index", &self::wheel(&wheel.target)?])?;
+    let with_tests = format!("{}[test]", self::wheel(&wheel.target)?);
+    clean.pip(&["install", "-q", "--no-compile", &with_tests])?;
     if wheel.free_threaded.is_some() {
         let gil = "import flakeid, sys; sys.exit(sys._is_gil_enabled())";
         clean.python(&["-P", "-c", gil])?.run()?;
