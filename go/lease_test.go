@@ -113,7 +113,7 @@ func TestAutoReadsTheStoreFromTheEnvironment(t *testing.T) {
 // Both calls take at least 2 s, the shortest time for which opening a lease waits.
 func TestStoreAway(t *testing.T) {
 	t.Parallel()
-	_, err := flakeid.OpenLease(context.Background(), "redis://127.0.0.1:1", flakeid.WithMaxWait(0))
+	_, err := flakeid.OpenLease(context.Background(), "http://:token@127.0.0.1:1", flakeid.WithMaxWait(0))
 	code(t, flakeid.ErrStoreUnavailable, err)
 }
 
@@ -131,11 +131,11 @@ func TestNeverReuse(t *testing.T) {
 	}
 }
 
-// TestCancel ends the wait for a store that never responds.
+// TestCancel ends the wait for a broker that never responds. The slim library has brokers, but no other servers.
 func TestCancel(t *testing.T) {
 	silent := must[net.Listener](t, nil)(net.Listen("tcp", "127.0.0.1:0"))
 	defer silent.Close()
-	url := "redis://" + silent.Addr().String()
+	url := "http://:token@" + silent.Addr().String()
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	start := time.Now()

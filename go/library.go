@@ -1,4 +1,4 @@
-//go:build !flakeid_pure && (flakeid_shared || (!flakeid_static && linux && (amd64 || arm64)))
+//go:build flakeid_shared
 
 package flakeid
 

@@ -2,6 +2,9 @@
 
 package flakeid
 
+// #if !__has_include(<flakeid.h>)
+// #error flakeid.h is missing: run `cargo xtask go` in the checkout of flakeid
+// #endif
 // #include "shim.h"
 import "C"
 

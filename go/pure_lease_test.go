@@ -40,7 +40,10 @@ func startBroker(t *testing.T) *testBroker {
 func (b *testBroker) run(address string) {
 	command := os.Getenv("FLAKEID_COMMAND")
 	if command == "" {
-		b.t.Fatal("FLAKEID_COMMAND is not set: cargo xtask go --test sets it to the path of the command")
+		command = "../target/debug/flakeid"
+	}
+	if _, err := os.Stat(command); err != nil {
+		b.t.Fatalf("FLAKEID_COMMAND: %v; run `cargo xtask go`, which builds the command", err)
 	}
 	b.process = exec.Command(command, "serve", "--store", "sqlite://"+b.folder+"/leases.db", "--listen", address,
 		"--token-file", filepath.Join(b.folder, "tokens"), "--lease-window", "1s", "--no-ids")

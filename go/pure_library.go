@@ -13,6 +13,9 @@ import (
 	"github.com/flakeid/flakeid/go/internal/core"
 )
 
+// If this name is undefined, the translation is missing: run `cargo xtask go` in the checkout of flakeid.
+const _ = core.RunCargoXtaskGo
+
 // This file calls the library translated to Go, in internal/core. With cgo, native_cgo.go has the same functions.
 //
 // The translation comes from WebAssembly: its addresses are positions in an instance's memory, and only one goroutine

@@ -1,7 +1,8 @@
 //! The Go module as users get it, and the benchmark of the Go module and its rivals.
 //!
 //! The repository has neither the translation of the C library to Go nor static libraries, because
-//! both would change with every change of the library. This task adds them to the module.
+//! both would change with every change of the library. This task adds them to the folder `go`, where
+//! git ignores them and `go test` uses them, and publishes that folder.
 
 use std::path::Path;
 
@@ -16,25 +17,12 @@ pub(crate) const NEEDED: [Program; 3] =
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(crate) const PATH: &str = "github.com/flakeid/flakeid/go";
-/// The folder with the module and the files that its tests read.
-const WORK: &str = "target/go/repository";
+/// The translation of the library to Go.
+const TRANSLATION: &str = "go/internal/core/core.go";
+/// The folder of the header and the static libraries.
+const SLIM: &str = "go/slim";
 /// The folder of the modules that the programs of the tests download.
 const MODULES: &str = "target/go/modules";
-/// The module's file without a build tag. In a checkout, pkg-config finds the library.
-const LIBRARY: &str = "library.go";
-
-/// The file that links the slim library. `gcc` finds its symbols in these libraries of the system.
-const SLIM: &str =
-    "//go:build !flakeid_pure && !flakeid_shared && !flakeid_static && linux && (amd64 || arm64)
-
-package flakeid
-
-// #cgo CFLAGS: -I${SRCDIR}/slim
-// #cgo amd64 LDFLAGS: ${SRCDIR}/slim/linux_amd64/libflakeid.a -lpthread -ldl -lm
-// #cgo arm64 LDFLAGS: ${SRCDIR}/slim/linux_arm64/libflakeid.a -lpthread -ldl -lm
-import \"C\"
-";
-
 /// The program that writes the archive of a module, which must not contain entries for folders.
 const ZIP: &str = "
 import os, sys, zipfile
@@ -47,17 +35,16 @@ with zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED) as archive:
                 archive.writestr(zipfile.ZipInfo(path), file.read(), zipfile.ZIP_DEFLATED)
 ";
 
-/// The files that this task adds to the module, or changes.
-const GENERATED: [&str; 4] =
-    ["go/internal/core/core.go", "go/library.go", "go/library_slim.go", "go/slim/"];
-
 /// The platforms with a static library, by Go's name of the processor.
 const PLATFORMS: [(&str, &str); 2] =
     [("x86_64-unknown-linux-gnu", "amd64"), ("aarch64-unknown-linux-gnu", "arm64")];
 
-/// Writes the module, with the static library of this machine, and a proxy that serves the module.
+/// Writes the module, with the static library of this machine, and a proxy that serves the module. After this,
+/// `go test` works in the folder `go`: the tests without cgo lease from a broker, which is a process of the command.
 pub(crate) fn build() -> Outcome {
-    proxy(&Target::new(None)?).map(|_| ())
+    packages::ensure(&NEEDED)?;
+    proxy(&Target::new(None)?)?;
+    Step::cargo(&["build", "--locked", "-p", "flakeid-cli", "--bin", "flakeid"]).run()
 }
 
 /// Writes the module for a target and a proxy that serves it. Returns the path of the proxy.
@@ -84,28 +71,28 @@ pub(crate) fn release(archives: &Path) -> Outcome {
     from_nothing(&publish(&Target::new(None)?)?)
 }
 
-/// Tests the module without cgo, and runs a program in an empty folder, with and without cgo.
+/// Tests the module with and without cgo in the folder `go`, and runs a program in an empty folder.
 pub(crate) fn test() -> Outcome {
     packages::ensure(&NEEDED)?;
-    let proxy = proxy(&Target::tested(None)?)?;
-    let folder = format!("{WORK}/go");
-    // The tests lease from a broker, which is a process of the command.
+    let target = Target::tested(None)?;
+    assemble(&target)?;
     let flakeid = workspace::build_programs(&["flakeid"])?.join("flakeid");
     // The translation contains unreachable code, on purpose.
     let vet = ["vet", "-unreachable=false", "./..."];
-    for arguments in [&vet[..], &["test", "-count=1", "./..."]] {
+    let tests = ["test", "-count=1", "./..."];
+    for (cgo, arguments) in [("0", &vet[..]), ("0", &tests), ("1", &tests)] {
         Step::new("go", arguments)
-            .within(&folder)
-            .env("CGO_ENABLED", "0")
+            .within("go")
+            .env("CGO_ENABLED", cgo)
             .env("FLAKEID_COMMAND", &flakeid)
             .run()?;
     }
     // The race detector requires cgo, so this tag selects the code without cgo.
     Step::new("go", &["test", "-count=1", "-race", "-tags", "flakeid_pure", "./..."])
-        .within(&folder)
+        .within("go")
         .env("FLAKEID_COMMAND", &flakeid)
         .run()?;
-    from_nothing(&proxy)
+    from_nothing(&publish(&target)?)
 }
 
 /// Writes the module with the static library of one platform, and runs a program with it. Returns the path of the proxy.
@@ -159,25 +146,22 @@ fn assemble(target: &Target) -> Outcome {
 /// Writes the module without static libraries.
 fn module() -> Outcome {
     header::check()?;
-    let to = format!("{WORK}/go");
-    files::empty(WORK)?;
-    files::copy_folder("go", &to)?;
-    files::copy_folder("tests/vectors", &format!("{WORK}/tests/vectors"))?;
-    let translation = format!("{to}/internal/core/core.go");
+    files::empty(SLIM)?;
+    files::copy("include/flakeid.h", format!("{SLIM}/flakeid.h"))?;
     let wasm = wasm::for_go()?;
-    Step::new(&linters::wasm2go()?, &["-pkg", "core", "-o", &translation, &wasm]).run()?;
-    let shared = files::text(format!("{to}/{LIBRARY}"))?;
-    let Some((_, rest)) = shared.split_once('\n') else {
-        return Err(Failed(format!("go/{LIBRARY} has no build constraint")));
-    };
-    files::write(format!("{to}/{LIBRARY}"), format!("//go:build flakeid_shared\n{rest}"))?;
-    files::write(format!("{to}/library_slim.go"), SLIM)?;
-    files::copy("include/flakeid.h", format!("{to}/slim/flakeid.h"))
+    Step::new(&linters::wasm2go()?, &["-pkg", "core", "-o", TRANSLATION, &wasm]).run()?;
+    let name = "// RunCargoXtaskGo is the name in the error of a build without this file.\n\
+        const RunCargoXtaskGo = 0\n";
+    // With cgo, the compiler and `go vet` skip the translation.
+    let caller = files::text("go/pure_library.go")?;
+    let constraint = caller.lines().next().unwrap_or_default();
+    let translated = files::text(TRANSLATION)?;
+    files::write(TRANSLATION, format!("{constraint}\n\n{translated}\n{name}"))
 }
 
 /// Adds a static library to the module.
 fn add(library: &Path, processor: &str) -> Outcome {
-    files::copy(library, format!("{WORK}/go/slim/linux_{processor}/libflakeid.a"))
+    files::copy(library, format!("{SLIM}/linux_{processor}/libflakeid.a"))
 }
 
 /// Writes the files of a module proxy with this version of the module. Returns the path of the
@@ -193,11 +177,11 @@ fn publish(target: &Target) -> Result<String, Failed> {
         format!("{versions}/v{VERSION}.info"),
         format!("{{\"Version\": \"v{VERSION}\", \"Time\": \"2026-01-01T00:00:00Z\"}}\n"),
     )?;
-    files::copy(format!("{WORK}/go/go.mod"), format!("{versions}/v{VERSION}.mod"))?;
+    files::copy("go/go.mod", format!("{versions}/v{VERSION}.mod"))?;
     let prefix = format!("{PATH}@v{VERSION}");
     let staged = "target/go/staged";
     files::empty(staged)?;
-    files::copy_folder(&format!("{WORK}/go"), &format!("{staged}/{prefix}"))?;
+    files::copy_folder("go", &format!("{staged}/{prefix}"))?;
     let zip = files::shown(&root().join(format!("{versions}/v{VERSION}.zip")))?;
     // The names in the archive begin with the path of the module.
     Step::new("python3", &["-c", ZIP, &zip]).within(staged).run()?;
@@ -228,7 +212,7 @@ pub(crate) fn tag(dry_run: bool) -> Outcome {
     let git = |arguments: &[&str]| Step::new("git", arguments).within(tree);
     git(&["add", "--force", "--all", "go"]).run()?;
     let changed = git(&["diff", "--cached", "--name-only", "HEAD"]).output()?;
-    let is_generated = |file: &&str| GENERATED.iter().any(|path| file.starts_with(path));
+    let is_generated = |file: &&str| *file == TRANSLATION || file.starts_with(&format!("{SLIM}/"));
     if let Some(file) = changed.lines().find(|file| !is_generated(file)) {
         return Err(Failed(format!(
             "{archive} does not contain the {file} of this commit; run cargo xtask go --archives FOLDER"
