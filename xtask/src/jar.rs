@@ -99,6 +99,11 @@ pub(crate) fn build() -> Outcome {
     Ok(())
 }
 
+/// Builds a jar with the profile of the tests, and tests it. `mvn test` in `java` runs this task.
+pub(crate) fn test() -> Outcome {
+    c::linking(&Target::tested(None)?)?.args(&["--only-java"]).run()
+}
+
 /// Writes the files that Maven Central requires to `target/dist/java`: the jar with the native
 /// parts in `natives`, its sources, its documentation, and the description of the artifact.
 /// Generates IDs with the jar.

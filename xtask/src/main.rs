@@ -135,6 +135,9 @@ enum Task {
     },
     /// Build the jar for Java, with the C library for this system inside.
     Java {
+        /// Test a jar that is built with the profile of the tests.
+        #[arg(long, conflicts_with_all = ["target", "natives"])]
+        test: bool,
         /// Build only the native part for this platform: a Rust target triple, as in a release, but
         /// `x86_64-pc-windows-gnu` for Windows.
         #[arg(long)]
@@ -323,6 +326,7 @@ fn run(task: Task) -> Outcome {
         Task::Go { test: true, .. } => go::test(),
         Task::Go { archives: Some(folder), .. } => go::release(&folder),
         Task::Go { .. } => go::build(),
+        Task::Java { test: true, .. } => jar::test(),
         Task::Java { target: Some(triple), .. } => jar::native(&triple),
         Task::Java { natives: Some(folder), .. } => jar::release(&folder),
         Task::Java { .. } => jar::build(),

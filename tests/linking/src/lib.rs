@@ -31,6 +31,14 @@ pub const NEEDED: &[Program] = &[
     ("go", "golang-go"),
 ];
 
+/// The programs of [`NEEDED`] that build and check the jar for Java.
+pub const NEEDED_FOR_JAVA: &[Program] = &[
+    ("gcc", "gcc"),
+    ("pkg-config", "pkg-config"),
+    ("javac", "openjdk-17-jdk-headless"),
+    ("mvn", "maven"),
+];
+
 /// Returns the names of the functions that the header declares, in alphabetical order.
 #[must_use]
 pub fn declared(header: &str) -> Vec<&str> {

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::thread;
 
 use clap::Parser;
-use flakeid_linking::{Library, NEEDED};
+use flakeid_linking::{Library, NEEDED, NEEDED_FOR_JAVA};
 use flakeid_steps::{Failed, Outcome, files, packages, root};
 
 /// Links programs with the C library and runs them.
@@ -20,12 +20,19 @@ struct Arguments {
     /// Only build the jar for Java, and write it to this path.
     #[arg(long)]
     jar: Option<PathBuf>,
+    /// Only test the jar for Java.
+    #[arg(long, conflicts_with = "jar")]
+    only_java: bool,
 }
 
 fn run(arguments: Arguments) -> Outcome {
+    let library = Library { prefix: arguments.library, work: root().join("target/c") };
+    if arguments.only_java {
+        packages::ensure(NEEDED_FOR_JAVA)?;
+        return programs::java(&library);
+    }
     packages::ensure(NEEDED)?;
     programs::sanitizers_of_clang()?;
-    let library = Library { prefix: arguments.library, work: root().join("target/c") };
     if let Some(to) = arguments.jar {
         return files::copy(flakeid_linking::jar(&library)?, to);
     }
