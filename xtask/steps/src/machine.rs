@@ -97,11 +97,11 @@ mod tests {
             })?;
             Ok::<_, Failed>((folder, built))
         };
-        let (first, built) = build(&["1", "go1.21"])?;
-        assert!(built && first.join("program").exists());
+        let (first, is_new) = build(&["1", "go1.21"])?;
+        assert!(is_new && first.join("program").exists());
         assert_eq!(build(&["1", "go1.21"])?, (first.clone(), false));
-        let (second, built) = build(&["2", "go1.21"])?;
-        assert!(built && second != first);
+        let (second, is_new) = build(&["2", "go1.21"])?;
+        assert!(is_new && second != first);
         let at = cache.join("link");
         for folder in [&first, &second, &second] {
             link(&at, folder)?;

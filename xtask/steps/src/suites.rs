@@ -70,11 +70,12 @@ impl Suite {
         self
     }
 
-    /// Sets an environment variable of the suite.
+    /// Skips the tests with these names.
     #[must_use]
-    pub fn env(mut self, name: &str, value: &str) -> Self {
-        self.step = self.step.env(name, value);
-        self
+    pub fn without(self, names: &[&str]) -> Self {
+        let step = self.step.args(&["--exact"]);
+        let step = names.iter().fold(step, |step, name| step.args(&["--skip", name]));
+        Self { step, ..self }
     }
 
     /// The package and the target.

@@ -28,6 +28,9 @@ const ALONE: [&str; 4] =
 /// A test that computes all the time, and therefore runs at low priority.
 const BACKGROUND: &str = "flakeid-model/flakeid-model (unit tests of the program)";
 
+/// The scenarios of the model with more than a million states, which only a full run tries.
+const LARGE_SCENARIOS: [&str; 2] = ["two_nodes", "leases_continue"];
+
 /// The tests that take longest, in the order in which they start.
 const LONGEST: [&str; 14] = [
     BACKGROUND,
@@ -66,8 +69,8 @@ pub fn build() -> Result<Vec<Suite>, Failed> {
     Ok(suites)
 }
 
-/// Builds every test, and runs all of them, including the tests in the documentation. In a full run, tests with random
-/// cases try more of them.
+/// Builds every test, and runs all of them, including the tests in the documentation. Only a full run tries the largest
+/// scenarios of the model.
 pub fn run(full: bool) -> Outcome {
     let mut suites = build()?;
     let unknown = |name: &&&str| !suites.iter().any(|suite| suite.name() == **name);
@@ -81,9 +84,10 @@ pub fn run(full: bool) -> Outcome {
         LONGEST.iter().position(|name| *name == suite.name()).unwrap_or(LONGEST.len())
     };
     suites.sort_by_key(place);
-    let prepared = suites.into_iter().map(|suite| {
-        let suite = if suite.name() == BACKGROUND { suite.low_priority() } else { suite };
-        if full { suite.env("FLAKEID_FULL", "1") } else { suite }
+    let prepared = suites.into_iter().map(|suite| match suite.name() == BACKGROUND {
+        true if full => suite.low_priority(),
+        true => suite.low_priority().without(&LARGE_SCENARIOS),
+        false => suite,
     });
     let (alone, others) = prepared.partition(|suite| ALONE.contains(&suite.name()));
     suites::run([(others, AT_ONCE), (alone, 1)])
