@@ -4,7 +4,8 @@
 use std::time::Instant;
 
 use flakeid_steps::packages::Program;
-use flakeid_steps::{Outcome, Step, files, packages, root, workspace};
+use flakeid_steps::venv::Venv;
+use flakeid_steps::{Failed, Outcome, Step, files, packages, root, workspace};
 
 use crate::npm::npm;
 use crate::platform::Target;
@@ -99,6 +100,29 @@ fn build() -> Outcome {
     files::copy(PAGE_FILE, "target/docs/book/page.html")?;
     api_references::build()?;
     guide(&["links"]).run()
+}
+
+/// The commands in `CONTRIBUTING.md` for the folders of languages that no other step runs.
+const OF_FOLDERS: [&str; 3] = [
+    "pip install -e './python[test]' && pytest python",
+    "cd node && npm test",
+    "cd java && mvn test",
+];
+
+/// Runs the commands of the folders of languages as `CONTRIBUTING.md` states them, in a virtual environment of Python.
+pub(crate) fn folders() -> Outcome {
+    let document = files::text("CONTRIBUTING.md")?;
+    let environment = Venv::lasting("editable")?;
+    OF_FOLDERS.iter().try_for_each(|command| {
+        if !document.contains(&format!("| `{command}` |")) {
+            return Err(Failed(format!("the table in CONTRIBUTING.md has no cell `{command}`")));
+        }
+        Step::new("sh", &["-c", command])
+            .env("PATH", environment.path()?)
+            // With these features, the editable build shares compiled crates with the tests in Rust.
+            .env("MATURIN_PEP517_ARGS", format!("--features {}", python::OF_TESTS))
+            .run()
+    })
 }
 
 /// Runs the commands and programs of the README.

@@ -11,7 +11,7 @@ use crate::server_packages::{POSTGRESQL, REDIS};
 
 const ALPINE: &str = "python:3.11-alpine";
 /// The wheel also contains the command, which the tests in Rust build with this feature.
-const OF_TESTS: &str = "workspace-hack/tests,flakeid-cli/grpc";
+pub(crate) const OF_TESTS: &str = "workspace-hack/tests,flakeid-cli/grpc";
 const FRAMEWORKS: &str = "python/tests/frameworks/requirements.txt";
 
 /// The wheel to build.

@@ -20,6 +20,18 @@ const BROWSER: &[Program] = &[
     ("/usr/bin/chromium", "chromium"),
 ];
 
+/// The programs with which `pip`, `npm` and `mvn` build and test.
+const FOLDERS: &[Program] = &[
+    ("python3", "python3"),
+    ("gcc", "gcc"),
+    ("node", "nodejs"),
+    ("npm", "npm"),
+    ("javac", "openjdk-17-jdk-headless"),
+    ("mvn", "maven"),
+    ("pkg-config", "pkg-config"),
+    ("sqlite3", "sqlite3"),
+];
+
 /// Every step, in the order in which the steps of each lane run: those that are likely to fail and end soon come first.
 const STEPS: &[PlannedStep] = &[
     step("servers", Lane::First, server_packages::NEEDED, |_| server_packages::ensure_all()),
@@ -53,6 +65,7 @@ const STEPS: &[PlannedStep] = &[
     step("toolchains", Lane::Long, BROWSER, |_| toolchains::test(&[])),
     step("recipes", Lane::Long, &recipes::NEEDED, |_| recipes::test(&[])),
     step("Go module", Lane::Long, &go::NEEDED, |_| go::test()),
+    step("folders of languages", Lane::Long, FOLDERS, |_| docs::folders()),
     step("Kubernetes", Lane::Long, &kubernetes::NEEDED, |_| kubernetes::test()),
     step("MySQL", Lane::Long, &mysql::NEEDED, |_| mysql::test()),
     step("platforms", Lane::Long, &[], |_| platforms::run(&[])),
