@@ -39,17 +39,17 @@ const STEPS: &[PlannedStep] = &[
     step("README", Lane::First, &[], |_| docs::readme()),
     step("build", Lane::First, &[("cc", "gcc")], |_| workspace::build().map(drop)),
     step("crates", Lane::Main, &[], workspace::run),
-    step("vectors", Lane::Beside, &[("python3", "python3")], |_| vectors()),
-    step("core without std", Lane::Beside, &[], |_| workspace::core_without_std()),
-    step("fork handler", Lane::Beside, &[], |_| workspace::fork_handler()),
-    step("loom models", Lane::Beside, &[], |_| workspace::loom_models()),
-    step("proof", Lane::Beside, PYTHON, proof::test),
+    step("vectors", Lane::Side, &[("python3", "python3")], |_| vectors()),
+    step("core without std", Lane::Side, &[], |_| workspace::core_without_std()),
+    step("fork handler", Lane::Side, &[], |_| workspace::fork_handler()),
+    step("loom models", Lane::Side, &[], |_| workspace::loom_models()),
+    step("proof", Lane::Side, PYTHON, proof::test),
     step("campaign", Lane::Main, &[], campaign::test),
     step("Node", Lane::Main, BROWSER, |_| node::test(&Target::tested(None)?)),
     step("Python", Lane::Main, PYTHON, |_| {
         python::test(&Wheel { target: Target::tested(None)?, free_threaded: None })
     }),
-    step("C, C++, Go, Java", Lane::Beside, flakeid_linking::NEEDED, |_| {
+    step("C, C++, Go, Java", Lane::Side, flakeid_linking::NEEDED, |_| {
         c::link(&Target::tested(None)?)
     }),
     step("WebAssembly", Lane::Main, BROWSER, |_| wasm::test()),
@@ -84,7 +84,7 @@ pub(crate) fn run(choice: &Choice) -> Outcome {
     plan::run("cargo xtask test", STEPS, choice)
 }
 
-/// Checks that the shared vectors are those of the reference implementation.
+/// Checks that the shared vectors match the reference implementation.
 fn vectors() -> Outcome {
     Step::new("python3", &["tests/vectors/reference.py", "--check"]).run()
 }

@@ -6,7 +6,7 @@
 #![cfg_attr(unix, allow(unsafe_code))]
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-/// Other systems do not support fork.
+/// Runs no test, because other systems do not support fork.
 #[cfg(not(unix))]
 fn main() {}
 

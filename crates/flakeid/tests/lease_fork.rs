@@ -3,7 +3,7 @@
 #![cfg_attr(unix, allow(unsafe_code))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests only")]
 
-/// Other systems do not support fork.
+/// Runs no test, because other systems do not support fork.
 #[cfg(not(unix))]
 fn main() {}
 

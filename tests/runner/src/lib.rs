@@ -1,6 +1,6 @@
 //! A runner for tests with a `main` of their own (`harness = false`). It runs them one after another on the main thread,
-//! so that the process has a single thread when a test forks. Its arguments and its output are those of Rust's own test
-//! runner, which cargo, cargo-nextest and `cargo xtask test` expect.
+//! so that the process has a single thread when a test forks. Its arguments and its output match Rust's own test runner,
+//! as cargo, cargo-nextest and `cargo xtask test` expect.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};

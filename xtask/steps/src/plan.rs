@@ -37,9 +37,9 @@ pub enum Lane {
     First,
     /// One after another.
     Main,
-    /// Beside the steps of the lane `Main`, one after another, each in a process of its own. These steps use one
+    /// At the same time as the steps of the lane `Main`, one after another, each in a process of its own. These steps use one
     /// core most of the time, or wait.
-    Beside,
+    Side,
     /// After all others, one after another, and only in a full run.
     Long,
 }
@@ -68,8 +68,8 @@ struct Took {
 #[derive(Default)]
 struct Ended {
     steps: Vec<(&'static str, Option<Took>)>,
-    /// The processor time of the steps in [`Lane::Beside`], which this process counts as its own.
-    beside: f64,
+    /// The processor time of the steps in [`Lane::Side`], which this process counts as its own.
+    aside: f64,
 }
 
 /// Runs the chosen steps of `task`. Before the first one, prints which they are, and ensures that the programs of all
@@ -134,14 +134,14 @@ fn run_all(chosen: &[&PlannedStep], choice: &Choice, ended: &Mutex<Ended>) -> Ou
     };
     let continues = |_: &&&PlannedStep| !has_failed.load(Ordering::Relaxed);
     thread::scope(|scope| {
-        let beside = scope.spawn(|| {
-            let mut steps = of(Lane::Beside).take_while(continues);
-            steps.try_for_each(|step| unless_failed(run_beside(step, choice, ended)))
+        let side = scope.spawn(|| {
+            let mut steps = of(Lane::Side).take_while(continues);
+            steps.try_for_each(|step| unless_failed(run_aside(step, choice, ended)))
         });
         let mut steps = of(Lane::Main).take_while(continues);
         let main = steps.try_for_each(|step| unless_failed(here(step)));
-        let panicked = |_| Failed("the thread of the steps beside the others panicked".to_owned());
-        main.and(beside.join().map_err(panicked)?)
+        let panicked = |_| Failed("the thread of the lane `Side` panicked".to_owned());
+        main.and(side.join().map_err(panicked)?)
     })?;
     of(Lane::Long).try_for_each(here)
 }
@@ -149,7 +149,7 @@ fn run_all(chosen: &[&PlannedStep], choice: &Choice, ended: &Mutex<Ended>) -> Ou
 /// Runs a step in this process.
 fn run_here(step: &PlannedStep, full: bool, ended: &Mutex<Ended>) -> Outcome {
     println!("\n== {}", step.name);
-    let processor = || processor_seconds() - lock(ended).beside;
+    let processor = || processor_seconds() - lock(ended).aside;
     let (start, before) = (Instant::now(), processor());
     let outcome = (step.run)(full);
     let took =
@@ -160,7 +160,7 @@ fn run_here(step: &PlannedStep, full: bool, ended: &Mutex<Ended>) -> Outcome {
 }
 
 /// Runs a step in a process of its own, and shows its output after it has ended.
-fn run_beside(step: &PlannedStep, choice: &Choice, ended: &Mutex<Ended>) -> Outcome {
+fn run_aside(step: &PlannedStep, choice: &Choice, ended: &Mutex<Ended>) -> Outcome {
     let program = std::env::current_exe()
         .map_err(|error| Failed(format!("cannot find the path of this program: {error}")))?;
     let options = [("--full", choice.full), ("--no-install", choice.no_install)];
@@ -174,7 +174,7 @@ fn run_beside(step: &PlannedStep, choice: &Choice, ended: &Mutex<Ended>) -> Outc
     print!("\n{}", String::from_utf8_lossy(&files::bytes(&log)?));
     let took = latest(step.name);
     let mut ended = lock(ended);
-    ended.beside += took.map_or(0.0, |took| took.processor);
+    ended.aside += took.map_or(0.0, |took| took.processor);
     ended.steps.push((step.name, took));
     drop(ended);
     if succeeded { Ok(()) } else { Err(Failed(format!("failed: {}", child.shown()))) }
@@ -275,13 +275,13 @@ mod tests {
         assert!(why.contains("--only \"first\" is not a step"), "{why}");
     }
 
-    /// The step beside the others is this test executable, which fails because it has no such option.
+    /// The step in the lane `Side` is this test executable, which fails because it has no such option.
     #[test]
-    fn failure_beside_the_other_steps_fails_the_run() {
-        let steps = [step("a test: beside", Lane::Beside, |_| Ok(()))];
+    fn failure_in_the_lane_side_fails_the_run() {
+        let steps = [step("a test: side", Lane::Side, |_| Ok(()))];
         let why =
             run("a task", &steps, &Choice::default()).err().map_or_else(String::new, |why| why.0);
-        assert!(why.contains("test --only a test: beside"), "{why}");
+        assert!(why.contains("test --only a test: side"), "{why}");
     }
 
     #[test]

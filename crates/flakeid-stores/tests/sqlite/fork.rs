@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests only")]
 #![cfg_attr(unix, allow(unsafe_code))]
 
-/// Other systems do not support fork.
+/// Runs no test, because other systems do not support fork.
 #[cfg(not(unix))]
 fn main() {}
 
