@@ -84,7 +84,9 @@ impl Arguments {
         let (selected, others): (Vec<(String, F)>, Vec<_>) =
             tests.partition(|(name, _)| self.selects(name));
         if self.is_list {
-            selected.iter().for_each(|(name, _)| println!("{name}: test"));
+            for (name, _) in &selected {
+                println!("{name}: test");
+            }
             return 0;
         }
         let (started, count) = (Instant::now(), selected.len());
