@@ -27,7 +27,7 @@ mod conformance {
 
     fn on_shared_server(test: Test) {
         static SERVER: Shared<DynamoDb> = Shared::new();
-        test(&*SERVER.get(|| DynamoDb::new()));
+        test(&*SERVER.get(DynamoDb::new));
     }
 
     fn on_new_server(test: Test) {

@@ -156,7 +156,7 @@ impl<S: SqlServer> StoreUnderTest for UnderTest<S> {
     }
 }
 
-/// Creates the tables before tests run at the same time, because MariaDB can refuse simultaneous creations.
+/// Creates the tables before tests run at the same time, because `MariaDB` can refuse simultaneous creations.
 pub(crate) fn prepared<T: StoreUnderTest>(under_test: T) -> T {
     under_test.connect().prepare().unwrap();
     under_test

@@ -1,4 +1,4 @@
-//! The example of the SQLite extension.
+//! The example of the `SQLite` extension.
 
 // Cargo builds the extension because this crate is used.
 use flakeid_sqlite as _;
