@@ -27,7 +27,6 @@ impl Answer {
         }
     }
 
-    #[cfg(all(target_os = "linux", feature = "_system-tests"))]
     pub fn node(&self) -> u64 {
         match self {
             Self::Granted(node, ..) => *node,
