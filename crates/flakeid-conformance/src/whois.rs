@@ -5,15 +5,19 @@ use flakeid_core::Layout;
 use super::StoreUnderTest;
 use super::fixture::{Client, Fixture, fresh_name};
 use flakeid_protocol::operations::{self, PastHolder};
-use flakeid_protocol::{Acquire, Namespace, Owner};
+use flakeid_protocol::{Acquire, Bounds, Namespace, Owner};
 
 /// Checks that `whois` returns the matching grant for every granted tick, and nothing for other ticks.
 pub fn whois_returns_the_grant_of_every_tick(under_test: &dyn StoreUnderTest) {
-    let fixture = Fixture::new(under_test, "whois");
+    // Each window begins exactly where the one before it ends, unless the test pauses for over a minute.
+    let new = Namespace::new(&fresh_name("whois"), Layout::TWITTER);
+    let bounds = Bounds { max_window_ms: 60_000, max_ahead_ms: 600_000, ..new.bounds };
+    let bounds = bounds.with_usual_quiet(&new.layout);
+    let fixture = Fixture::with_namespace(under_test, &Namespace { bounds, ..new });
     let mut client = fixture.client();
     let by = |node: u64, pid: u32| Acquire {
         owner: Owner { name: format!("owner-{pid}"), host: format!("host-{pid}"), pid },
-        window_ms: 1_000,
+        window_ms: 60_000,
         ..fixture.request_node(node)
     };
     // The node is taken over after a renewal, and granted again after a release.
