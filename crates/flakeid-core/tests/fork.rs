@@ -1,7 +1,7 @@
 //! Tests that every call to a parent's generator fails in a forked child.
 //!
-//! With `--cfg flakeid_atfork`, the library does not rely on pages that the kernel wipes at a fork, but uses a
-//! `pthread_atfork` handler. The handler detects `fork`, but not a raw `clone`.
+//! Where the kernel does not wipe pages at a fork, the library uses a `pthread_atfork` handler. The handler detects
+//! `fork`, but not a raw `clone`. The last tests make the kernel refuse, and therefore test the handler.
 
 #![cfg_attr(unix, allow(unsafe_code))]
 #![allow(clippy::unwrap_used, clippy::panic)]
@@ -32,31 +32,88 @@ mod unix {
     type Fork = unsafe extern "C" fn() -> libc::pid_t;
 
     pub(super) fn run() -> ExitCode {
-        let mut ways: Vec<(&str, Fork)> = vec![("fork", libc::fork as Fork)];
-        #[cfg(all(target_os = "linux", not(flakeid_atfork)))]
-        ways.push(("clone", raw_clone));
-        let mut tests: Vec<(String, Box<dyn Fn()>)> = Vec::new();
-        for (way, fork) in ways {
-            for (name, test) in [
-                ("child_is_refused", child_is_refused as fn(Fork)),
-                ("grandchild_is_refused", grandchild_is_refused),
-                (
-                    "new_pages_keep_parents_generators_refused",
-                    new_pages_keep_parents_generators_refused,
-                ),
-                ("parent_and_children_share_no_id", parent_and_children_share_no_id),
-            ] {
-                tests.push((format!("{name}_by_{way}"), Box::new(move || test(fork))));
-            }
-        }
-        for (name, test) in flakeid_test_runner::tests![
-            child_builds_generator_while_parents_threads_build,
-            child_is_refused_while_parents_threads_wait,
-            child_is_refused_by_its_parents_ring,
-        ] {
+        let mut tests = tests_by("fork", libc::fork);
+        #[cfg(target_os = "linux")]
+        tests.extend(tests_by("clone", raw_clone));
+        for (name, test) in WITH_THREADS {
             tests.push((name.into(), Box::new(test)));
         }
+        // The kernel's refusal lasts until the process ends, so these tests come last.
+        #[cfg(target_os = "linux")]
+        for (name, test) in tests_by("fork_handler", libc::fork) {
+            tests.push((name, refusing(test)));
+        }
+        #[cfg(target_os = "linux")]
+        for (name, test) in WITH_THREADS {
+            tests.push((format!("{name}_with_fork_handler"), refusing(Box::new(test))));
+        }
         flakeid_test_runner::run(tests)
+    }
+
+    const WITH_THREADS: [(&str, fn()); 3] = flakeid_test_runner::tests![
+        child_builds_generator_while_parents_threads_build,
+        child_is_refused_while_parents_threads_wait,
+        child_is_refused_by_its_parents_ring,
+    ];
+
+    fn tests_by(way: &str, fork: Fork) -> Vec<(String, Box<dyn Fn()>)> {
+        let tests = [
+            ("child_is_refused", child_is_refused as fn(Fork)),
+            ("grandchild_is_refused", grandchild_is_refused),
+            (
+                "new_pages_keep_parents_generators_refused",
+                new_pages_keep_parents_generators_refused,
+            ),
+            ("parent_and_children_share_no_id", parent_and_children_share_no_id),
+        ];
+        let named = |(name, test): (&str, fn(Fork))| -> (String, Box<dyn Fn()>) {
+            (format!("{name}_by_{way}"), Box::new(move || test(fork)))
+        };
+        tests.map(named).into()
+    }
+
+    /// Returns a test during which, and after which, the kernel refuses to wipe pages at a fork.
+    #[cfg(target_os = "linux")]
+    fn refusing(test: Box<dyn Fn()>) -> Box<dyn Fn()> {
+        static REFUSED: std::sync::Once = std::sync::Once::new();
+        Box::new(move || {
+            REFUSED.call_once(refuse_to_wipe);
+            test();
+        })
+    }
+
+    /// Makes the kernel reject `MADV_WIPEONFORK` in this thread and in the threads and processes that the thread starts,
+    /// as kernels before Linux 4.14 do.
+    #[cfg(target_os = "linux")]
+    fn refuse_to_wipe() {
+        use libc::{BPF_ABS, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W};
+
+        // The offsets in the kernel's `seccomp_data` of the call's number, and of the lower half of its third argument.
+        let (number, advice) = (0, if cfg!(target_endian = "big") { 36 } else { 32 });
+        let step = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
+        let load = |offset| step(BPF_LD | BPF_W | BPF_ABS, 0, 0, offset);
+        let end = |action| step(BPF_RET | BPF_K, 0, 0, action);
+        // Continues with the next step if the loaded value is `value`, and otherwise skips `others` steps.
+        let only = |value, others| step(BPF_JMP | BPF_JEQ | BPF_K, 0, others, value);
+        let mut steps = [
+            load(number),
+            only(libc::SYS_madvise as u32, 3),
+            load(advice),
+            only(libc::MADV_WIPEONFORK as u32, 1),
+            end(libc::SECCOMP_RET_ERRNO | libc::EINVAL as u32),
+            end(libc::SECCOMP_RET_ALLOW),
+        ];
+        let filter = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
+        // SAFETY: the kernel copies the filter, whose steps outlive the call.
+        let is_installed = unsafe {
+            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+                && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const filter)
+                    == 0
+        };
+        assert!(is_installed, "{}", std::io::Error::last_os_error());
+        // SAFETY: the advice applies to no page.
+        let advised = unsafe { libc::madvise(std::ptr::null_mut(), 0, libc::MADV_WIPEONFORK) };
+        assert_eq!(advised, -1, "the kernel still wipes pages");
     }
 
     /// Calls `clone` without the C library, so that no fork handler of a library runs.

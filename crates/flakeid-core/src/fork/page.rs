@@ -178,7 +178,7 @@ mod memory {
     /// Requests that the kernel clear the page in forked children, and returns whether the kernel will do so. Some
     /// emulators accept any advice but ignore it. Therefore, the function first passes invalid advice, which the system
     /// must reject.
-    #[cfg(all(any(target_os = "linux", target_os = "android"), not(flakeid_atfork)))]
+    #[cfg(any(target_os = "linux", target_os = "android"))]
     fn wiped_by_kernel(page: *mut libc::c_void) -> bool {
         const NONSENSE: libc::c_int = 0x7fff_0000;
         // SAFETY: the advice applies to a whole mapping that this module created, and changes only what a fork copies.
@@ -188,7 +188,7 @@ mod memory {
         }
     }
 
-    #[cfg(any(not(any(target_os = "linux", target_os = "android")), flakeid_atfork))]
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
     fn wiped_by_kernel(_page: *mut libc::c_void) -> bool {
         false
     }
