@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
+import { after } from 'node:test';
 
 import { chromium } from 'playwright-core';
 
@@ -20,31 +21,40 @@ const FLAGS = [
 export const WIDE = { width: 1280, height: 900 };
 export const PHONE = { width: 360, height: 740 };
 
+const html = await readFile(process.env.FLAKEID_PAGE);
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-// Serves the page.
-async function serve(t) {
-  const file = await readFile(process.env.FLAKEID_PAGE);
-  const server = createServer((request, response) => {
-    const isPage = request.url === '/';
-    response.writeHead(isPage ? 200 : 404, { 'content-type': 'text/html; charset=utf-8' });
-    response.end(isPage ? file : undefined);
-  });
-  await new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  t.after(() => server.close());
+const browsers = new Map();
+const server = createServer((request, response) => {
+  const isPage = request.url === '/';
+  response.writeHead(isPage ? 200 : 404, { 'content-type': 'text/html; charset=utf-8' });
+  response.end(isPage ? html : undefined);
+});
+
+after(async () => {
+  server.close();
+  for (const browser of browsers.values()) await (await browser).close();
+});
+
+// Returns the address of a server of the page. All tests of a file share it.
+async function serve() {
+  if (!server.listening) {
+    await new Promise((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+  }
   return `http://127.0.0.1:${server.address().port}`;
 }
 
-export async function openBrowser(t, flags = []) {
-  const browser = await chromium.launch({
-    executablePath: EXECUTABLE,
-    headless: true,
-    args: [...FLAGS, ...flags],
-  });
-  t.after(() => browser.close());
-  return { browser, address: await serve(t) };
+// Opens a browser. All tests of a file that pass the same flags share it, because its start takes
+// seconds. Each tab has its own profile.
+export async function openBrowser(flags = []) {
+  const key = flags.join(' ');
+  if (!browsers.has(key)) {
+    const args = [...FLAGS, ...flags];
+    browsers.set(key, chromium.launch({ executablePath: EXECUTABLE, headless: true, args }));
+  }
+  return { browser: await browsers.get(key), address: await serve() };
 }
 
 // Opens a tab at `hash`. The test fails at its end after any request except for the page itself,

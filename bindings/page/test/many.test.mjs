@@ -75,7 +75,7 @@ async function pasted(t, started, hash, ids) {
 }
 
 test('a million pasted IDs are counted without blocking the page', async (t) => {
-  const started = await openBrowser(t);
+  const started = await openBrowser();
   const text = await pasted(t, started, '#panel=many', OF_FIVE_NODES);
   assert.match(text, /IDs\s+1,000,000/);
   assert.match(text, /Repeated IDs\s+1\b/);
@@ -84,14 +84,14 @@ test('a million pasted IDs are counted without blocking the page', async (t) => 
 });
 
 test('a million pasted IDs of 65,536 nodes are counted without blocking the page', async (t) => {
-  const started = await openBrowser(t);
+  const started = await openBrowser();
   const text = await pasted(t, started, '#panel=many&layout=sonyflake', OF_ALL_NODES);
   assert.match(text, /Nodes\s+65,536/);
   assert.match(text, /Repeated IDs\s+0\b/);
 });
 
 test('a million dropped IDs are counted', async (t) => {
-  const started = await openBrowser(t);
+  const started = await openBrowser();
   const page = await openPage(t, started, { hash: '#panel=many' });
   const drop = (selector, content) =>
     page.evaluate(`(() => {
@@ -134,7 +134,7 @@ const readFrom = (page, content) =>
   });
 
 test('lines that are not IDs are counted and the first is shown', async (t) => {
-  const started = await openBrowser(t);
+  const started = await openBrowser();
   const page = await openPage(t, started, { hash: '#panel=many' });
   const field = page.getByRole('textbox', { name: 'IDs' });
   await field.fill('["2124904305097330688","x",2124904305097330689]');
@@ -160,7 +160,7 @@ test('lines that are not IDs are counted and the first is shown', async (t) => {
 });
 
 test('excess nodes and times far in the future are shown', async (t) => {
-  const started = await openBrowser(t);
+  const started = await openBrowser();
   const page = await openPage(t, started, { hash: '#panel=many&layout=baidu' });
   const ids = Array.from({ length: 70_000 }, (_, node) => 2n ** 35n + (BigInt(node) << 13n));
   await readFrom(page, ids.join('\n'));
@@ -183,7 +183,7 @@ test('excess nodes and times far in the future are shown', async (t) => {
 });
 
 test('reading can be cancelled', async (t) => {
-  const started = await openBrowser(t);
+  const started = await openBrowser();
   const page = await openPage(t, started, { hash: '#panel=many' });
   // The end of reading is not reported, so that it cannot come before the click.
   await page.evaluate(() => {

@@ -21,7 +21,7 @@ const PANELS = [
 ];
 
 test('the policy forbids requests and scripts from outside the file', async (t) => {
-  const started = await openBrowser(t);
+  const started = await openBrowser();
   const page = await openPage(t, started, { expected: /Content Security Policy/ });
   const text = await page
     .locator('meta[http-equiv="Content-Security-Policy"]')
@@ -62,7 +62,7 @@ test('the policy forbids requests and scripts from outside the file', async (t) 
 });
 
 test('the page stores nothing in the browser', async (t) => {
-  const started = await openBrowser(t);
+  const started = await openBrowser();
   const page = await openPage(t, started, { hash: '#id=910499571847892992' });
   for (const name of PANELS) await panel(page, name);
   await panel(page, 'Public IDs');
@@ -111,7 +111,7 @@ test('every function works with `flakeid serve --ui` over plain HTTP', async (t)
     [Symbol.asyncIterator]()
     .next();
   const address = `http://flakeid.test:${new URL(url).port}`;
-  const { browser } = await openBrowser(t, ['--host-resolver-rules=MAP flakeid.test 127.0.0.1']);
+  const { browser } = await openBrowser(['--host-resolver-rules=MAP flakeid.test 127.0.0.1']);
   const page = await openPage(
     t,
     { browser, address },
