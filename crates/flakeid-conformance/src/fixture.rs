@@ -14,7 +14,7 @@ use flakeid_protocol::{
 };
 
 /// The longest time to wait for an expected event. A store that detects conflicts commits only one request in each
-/// round of attempts. On a busy machine, 200 simultaneous acquire requests can therefore take over three minutes.
+/// round of attempts. On a busy machine, 64 simultaneous acquire requests can therefore take a minute.
 const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The longest pause before a client retries a request to an unavailable store.
@@ -270,7 +270,7 @@ impl Client<'_> {
                 Err(Fault::Refused(refusal)) => Some(Err(refusal)),
                 Err(Fault::Unavailable(text)) => {
                     println!("  retrying after: {text}");
-                    // The client pauses for a random time, as holders do. Otherwise, 200 clients of a slow store would
+                    // The client pauses for a random time, as holders do. Otherwise, 64 clients of a slow store would
                     // mostly conflict with each other.
                     let bits = fresh_token().to_bits();
                     thread::sleep(LONGEST_PAUSE.mul_f64(flakeid_protocol::random::fraction(bits)));

@@ -8,9 +8,9 @@ use super::StoreUnderTest;
 use super::fixture::{Fixture, renewal};
 use flakeid_protocol::{Acquire, Refusal, Renew};
 
-/// Checks that 200 clients that acquire a node at the same moment get 200 different nodes.
+/// Checks that 64 clients that acquire a node at the same moment get 64 different nodes.
 pub fn simultaneous_acquires_get_distinct_nodes(under_test: &dyn StoreUnderTest) {
-    const STARTS: usize = 200;
+    const STARTS: usize = 64;
     let fixture = Fixture::new(under_test, "race");
     let together = Barrier::new(STARTS);
     let nodes: Vec<u64> = thread::scope(|scope| {
