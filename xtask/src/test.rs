@@ -38,12 +38,12 @@ const STEPS: &[PlannedStep] = &[
     // Before the build, because the README's command replaces the executable of the command.
     step("README", Lane::First, &[], |_| docs::readme()),
     step("build", Lane::First, &[("cc", "gcc")], |_| workspace::build().map(drop)),
-    step("crates", Lane::Main, &[], workspace::run),
+    step("crates", Lane::Main, &[], |_| workspace::run()),
     step("vectors", Lane::Side, &[("python3", "python3")], |_| vectors()),
     step("core without std", Lane::Side, &[], |_| workspace::core_without_std()),
-    step("fork handler", Lane::Side, &[], |_| workspace::fork_handler()),
     step("loom models", Lane::Side, &[], |_| workspace::loom_models()),
     step("proof", Lane::Side, PYTHON, proof::test),
+    step("model", Lane::Side, &[], workspace::model),
     step("campaign", Lane::Main, &[], campaign::test),
     step("Node", Lane::Main, BROWSER, |_| node::test(&Target::tested(None)?)),
     step("Python", Lane::Main, PYTHON, |_| {
@@ -52,8 +52,8 @@ const STEPS: &[PlannedStep] = &[
     step("C, C++, Go, Java", Lane::Side, flakeid_linking::NEEDED, |_| {
         c::link(&Target::tested(None)?)
     }),
-    step("WebAssembly", Lane::Main, BROWSER, |_| wasm::test()),
-    step("page", Lane::Main, BROWSER, |_| wasm::page::test(false)),
+    step("WebAssembly", Lane::Side, BROWSER, |_| wasm::test()),
+    step("page", Lane::Side, BROWSER, |_| wasm::page::test(false)),
     step("deploy", Lane::Main, &deploy::NEEDED, |_| deploy::check()),
     step("cargo test", Lane::Long, &[], |_| Step::cargo(&["test", "--locked"]).run()),
     step("Python sdist", Lane::Long, PYTHON, |_| python::test_sdist()),

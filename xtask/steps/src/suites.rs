@@ -55,13 +55,6 @@ impl Suite {
         Some(Self::new(&name, Step::new(executable, &[]).within(folder)))
     }
 
-    /// Lowers the priority, so that the suite runs when nothing else needs the processor.
-    #[must_use]
-    pub fn low_priority(mut self) -> Self {
-        self.step = self.step.through("nice", &["-n", "19"]);
-        self
-    }
-
     /// Runs only the tests whose names contain `part`.
     #[must_use]
     pub fn only(mut self, part: &str) -> Self {

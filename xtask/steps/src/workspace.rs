@@ -22,18 +22,16 @@ const WITHOUT_TESTS: [&str; 2] = ["flakeid-python", "flakeid-wasm"];
 
 /// Tests that run alone, because they use every core, measure times, or stop a process. A stopped process
 /// must not be in the middle of a transaction, as it would be while the disk is busy.
-const ALONE: [&str; 4] =
-    ["flakeid-core/threads", "flakeid/lease_faults", "flakeid/stopped", "flakeid-stores/dynamodb"];
+const ALONE: [&str; 3] = ["flakeid-core/threads", "flakeid/lease_faults", "flakeid/stopped"];
 
-/// A test that computes all the time, and therefore runs at low priority.
-const BACKGROUND: &str = "flakeid-model/flakeid-model (unit tests of the program)";
+/// The model of the protocol, a step of its own: it computes all the time, while most other tests wait.
+const MODEL: &str = "flakeid-model/flakeid-model (unit tests of the program)";
 
 /// The scenarios of the model with more than a million states, which only a full run tries.
 const LARGE_SCENARIOS: [&str; 2] = ["two_nodes", "leases_continue"];
 
 /// The tests that take longest, in the order in which they start.
 const LONGEST: [&str; 14] = [
-    BACKGROUND,
     "flakeid-cli/cli",
     "flakeid-stores/mysql",
     "flakeid-stores/postgres",
@@ -41,6 +39,7 @@ const LONGEST: [&str; 14] = [
     "flakeid-server/http",
     "flakeid-stores/redis",
     "flakeid-stores/s3",
+    "flakeid-stores/dynamodb",
     "flakeid-stores/sqlite",
     "flakeid/refusals",
     "flakeid/bad_answers",
@@ -49,8 +48,8 @@ const LONGEST: [&str; 14] = [
     "flakeid-core/restart",
 ];
 
-/// The number of executables that run at the same time, including the one at low priority. It may exceed the
-/// number of cores, because most executables wait.
+/// The number of executables that run at the same time. It may exceed the number of cores, because most executables
+/// wait.
 const AT_ONCE: usize = 4;
 
 /// Builds every test.
@@ -69,28 +68,30 @@ pub fn build() -> Result<Vec<Suite>, Failed> {
     Ok(suites)
 }
 
-/// Builds every test, and runs all of them, including the tests in the documentation. Only a full run tries the largest
-/// scenarios of the model.
-pub fn run(full: bool) -> Outcome {
+/// Builds every test, and runs all except the model, including the tests in the documentation.
+pub fn run() -> Outcome {
     let mut suites = build()?;
     let unknown = |name: &&&str| !suites.iter().any(|suite| suite.name() == **name);
-    if let Some(name) = ALONE.iter().chain(&LONGEST).find(unknown) {
+    if let Some(name) = ALONE.iter().chain(&LONGEST).chain([&MODEL]).find(unknown) {
         return Err(Failed(format!(
             "xtask/steps/src/workspace.rs lists {name}, which is not a test"
         )));
     }
+    suites.retain(|suite| suite.name() != MODEL);
     suites.push(Suite::new("documentation", products("test").args(&["--doc"])));
     let place = |suite: &Suite| {
         LONGEST.iter().position(|name| *name == suite.name()).unwrap_or(LONGEST.len())
     };
     suites.sort_by_key(place);
-    let prepared = suites.into_iter().map(|suite| match suite.name() == BACKGROUND {
-        true if full => suite.low_priority(),
-        true => suite.low_priority().without(&LARGE_SCENARIOS),
-        false => suite,
-    });
-    let (alone, others) = prepared.partition(|suite| ALONE.contains(&suite.name()));
+    let (alone, others) = suites.into_iter().partition(|suite| ALONE.contains(&suite.name()));
     suites::run([(others, AT_ONCE), (alone, 1)])
+}
+
+/// Runs the model of the protocol. Only a full run tries the largest scenarios.
+pub fn model(full: bool) -> Outcome {
+    let suites = build()?.into_iter().filter(|suite| suite.name() == MODEL);
+    let suites = suites.map(|suite| if full { suite } else { suite.without(&LARGE_SCENARIOS) });
+    suites::run([(suites.collect(), 1)])
 }
 
 /// Builds executables with the features and the profile of the tests, so that nothing is compiled
@@ -110,17 +111,14 @@ pub fn core_without_std() -> Outcome {
         .run()
 }
 
-/// Tests forks with the core's fallback for kernels that cannot clear memory in a child.
-pub fn fork_handler() -> Outcome {
-    tests_of_core().args(&["--test", "fork"]).configured("flakeid_atfork").run()
-}
-
 /// Tests every interleaving of the lock-free structures.
 pub fn loom_models() -> Outcome {
     let build = tests_of_core()
         .args(&["-p", "flakeid", "--no-default-features"])
         .args(&["--features", "flakeid-core/default", "--lib", "--no-run"])
         .args(&["--config", "profile.test.package.flakeid.opt-level=3"])
+        // The models contain no call of the protocol.
+        .args(&["--config", "profile.test.package.flakeid-protocol.opt-level=0"])
         .configured("loom");
     let suites = Suite::built(build)?.into_iter().map(|suite| suite.only("loom"));
     // The last models of each executable take long and use only one core.
