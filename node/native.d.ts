@@ -200,7 +200,7 @@ export declare function open(options: OptionTexts, clock?: ExternalObject<Manual
 /**
  * Leases a node off the event loop, and returns a generator with that node. The node comes from
  * the store at the given URL. Without a URL, the environment variable `FLAKEID_STORE` specifies
- * the store. If this variable is not set, the node comes from this host's embedded store. The
+ * the store. If this variable is not set, the node comes from this user's embedded store. The
  * listener receives the kind, node, start, fence and error of each event, and does not keep the
  * event loop running.
  */

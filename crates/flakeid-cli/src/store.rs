@@ -32,7 +32,7 @@ processes can see this argument: give a password in FLAKEID_STORE instead.";
 
 #[derive(Args)]
 pub(crate) struct StoreUrl {
-    /// URL of the lease store [default: the embedded store of this host]
+    /// URL of the lease store [default: the embedded store of this user]
     #[arg(long, value_name = "URL", long_help = STORE_HELP)]
     store: Option<String>,
 }
@@ -58,7 +58,7 @@ impl StoreUrl {
         Location::parse(&url).map(Some).map_err(|error| args::variable_failure(error, STORE))
     }
 
-    /// Returns the store from `--store` or the environment, or the embedded store of this host if
+    /// Returns the store from `--store` or the environment, or the embedded store of this user if
     /// neither specifies a store.
     pub(crate) fn location(&self) -> Result<Location, Failure> {
         if let Some(location) = self.named()? {

@@ -87,6 +87,6 @@ mod values;
 
 pub use location::Location;
 #[doc(hidden)]
-pub use machine::{host_name, machine_rotation};
+pub use machine::{host_name, user_rotation};
 #[doc(hidden)]
 pub use random::token as fresh_token;

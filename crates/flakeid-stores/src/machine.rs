@@ -34,12 +34,20 @@ const NAMED_BY_BOOT: &str = "boot-";
 #[cfg(all(feature = "sqlite", unix))]
 const UNKNOWN: &str = "unknown";
 
-/// Returns the number that determines where this machine begins its search among nodes that are equally suitable.
-/// Different machines have different numbers. Hosts with separate stores therefore seldom use the same node, so few IDs
-/// collide if the hosts' data is merged by mistake. The number is 0 if the machine has no ID.
+/// Returns the number that determines where this user on this machine begins the search among nodes that are equally
+/// suitable. Different users and different machines have different numbers. Programs with separate embedded stores
+/// therefore seldom use the same node, so few IDs collide if their data is merged by mistake.
 #[must_use]
-pub fn machine_rotation() -> u64 {
-    id().unwrap_or(0)
+pub fn user_rotation() -> u64 {
+    #[cfg(all(unix, feature = "sqlite"))]
+    let user = rustix::process::geteuid().as_raw();
+    #[cfg(not(all(unix, feature = "sqlite")))]
+    let user = 0;
+    rotation(id().unwrap_or(0), user)
+}
+
+fn rotation(machine: u64, user: u32) -> u64 {
+    hash(&format!("{machine} {user}"))
 }
 
 /// Returns this host's name for human readers, for example in the output of `flakeid leases ls`. Returns an empty
@@ -70,12 +78,20 @@ fn hash(text: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{hash, id};
+    use super::{hash, id, rotation};
 
     #[test]
     fn machine_id_hashes_are_distinct_and_stable() {
         assert_ne!(hash("8d5c3f"), hash("8d5c3e"));
         assert_eq!(id(), id());
+    }
+
+    #[test]
+    fn users_and_machines_begin_at_different_nodes() {
+        let nodes = [(1, 0), (1, 1_000), (1, 1_001), (2, 0), (2, 1_000)];
+        let nodes = nodes.map(|(machine, user)| rotation(machine, user) % 1_024);
+        let distinct: std::collections::BTreeSet<u64> = nodes.into();
+        assert_eq!(distinct.len(), nodes.len(), "{nodes:?}");
     }
 
     #[cfg(all(feature = "sqlite", unix))]

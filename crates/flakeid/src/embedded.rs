@@ -3,13 +3,14 @@ use std::path::{Path, PathBuf};
 
 use flakeid_core::{Error, ErrorKind};
 
-/// The directory of the host-wide store.
+/// The directory of the store of root, or of the user to whom root gave it.
 const HOST: &str = "/var/lib/flakeid";
 
 /// Returns the URL of the embedded store: `/var/lib/flakeid/flakeid.db` if this user can write there, otherwise
 /// `flakeid/flakeid.db` in the user's state directory (`$XDG_STATE_HOME` or `~/.local/state`; `~/Library/Application
-/// Support` on macOS). The first location serves the whole host; the second serves only this user on this host.
-/// Creates the directory with access for this user only.
+/// Support` on macOS). Creates the directory with access for this user only. Either store serves this user alone: the
+/// programs of another user have a store of their own, and may generate the same IDs. Programs of several users need
+/// one broker (`flakeid serve`) or one server.
 ///
 /// # Errors
 /// [`InvalidOption`](ErrorKind::InvalidOption) inside a container (because a container's directories are neither

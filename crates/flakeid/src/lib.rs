@@ -16,7 +16,7 @@
 //! errors, forks, pauses, kills and restarts.
 //!
 //! [`Generator::auto`] requires no configuration: it uses the store whose URL is in the variable `FLAKEID_STORE`, or
-//! this host's embedded store. [`Generator::new`] takes a node that the program chooses. [`LocalGenerator`] and
+//! this user's embedded store. [`Generator::new`] takes a node that the program chooses. [`LocalGenerator`] and
 //! [`CachedGenerator`] are faster handles to both kinds of generators.
 //!
 //! With the feature `tracing`, the crate logs each change in the state of a lease or a broker.

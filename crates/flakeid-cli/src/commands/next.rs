@@ -14,8 +14,9 @@ use flakeid_json::{IdJson, layout_name};
 /// Generates IDs, one per line
 ///
 /// The command leases a node from a store and releases the node at the end. Therefore, no two runs
-/// of the command generate the same IDs, even if one of the runs is killed. Without --store, the
-/// command uses the embedded store of this host.
+/// with the same store generate the same IDs, even if one of the runs is killed. Without --store,
+/// the command uses the embedded store of this user: another user, even root, has another store,
+/// and could generate the same IDs.
 ///
 /// If you specify a store, the command leases the node from that store, even if a flag or an
 /// environment variable specifies the node. If you specify a node but no store, flakeid does not

@@ -17,7 +17,7 @@ use crate::leased::{LeaseUsers, LeasedGenerator, find_or_add};
 use flakeid_protocol::keeper::{Begin, LeaseEvent, LeaseOptions};
 use flakeid_protocol::store::{CONNECT_TIMEOUT, Fault, Store};
 use flakeid_protocol::{Identity, Lessor};
-use flakeid_stores::{Location, machine_rotation};
+use flakeid_stores::{Location, user_rotation};
 
 /// The options of a lease. All options have defaults.
 ///
@@ -372,7 +372,7 @@ impl Generator {
     }
 
     /// Returns a builder for a lease that is configured by environment variables. `FLAKEID_STORE` contains the URL of
-    /// the store; if the variable is not set, the lease is from this host's embedded store
+    /// the store; if the variable is not set, the lease is from this user's embedded store
     /// ([`embedded_url`](crate::embedded_url)). `FLAKEID_NAMESPACE` contains the namespace, by default `default`.
     ///
     /// # Errors
@@ -383,10 +383,10 @@ impl Generator {
         let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         let builder = match variable("FLAKEID_STORE") {
             Some(url) => LeaseBuilder::from_location(Location::parse(&url)?, layout),
-            // The search for a node begins at a different node on each machine. Hosts whose stores are later merged by
-            // mistake therefore seldom share a node.
+            // The search for a node begins at a different node for each user and machine. Programs whose IDs are later
+            // merged by mistake therefore seldom share a node.
             None => LeaseBuilder::from_location(Location::parse(&embedded_url()?)?, layout)
-                .rotation(machine_rotation()),
+                .rotation(user_rotation()),
         };
         Ok(match variable("FLAKEID_NAMESPACE") {
             Some(namespace) => builder.namespace(&namespace),

@@ -114,7 +114,7 @@ impl<'a> Claim<'a> {
             block_bits: namespace.block_bits,
             identity: Identity::Name(self.owner.clone()),
             to: namespace.max_row(),
-            rotation: flakeid_stores::machine_rotation(),
+            rotation: flakeid_stores::user_rotation(),
             window_ms: namespace.layout.unit_ms().saturating_mul(2),
             ttl_ms: TTL_MS,
             owner: Owner {
