@@ -1,5 +1,8 @@
 //! Tests specific to `MariaDB` and `MySQL`: durability settings, replicas, and copies of stopped servers.
 
+use std::thread::sleep;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
 use flakeid_protocol::store::{Continuity, Fault};
 use flakeid_test_servers::{MariadbServer, Server};
 
@@ -37,6 +40,28 @@ fn read_only_replica_is_refused_until_it_accepts_writes() {
     server.sql("SET GLOBAL read_only = 0").unwrap();
     client.reconnect(&server.url());
     client.acquire().unwrap();
+}
+
+/// Checks that a dump that is restored into its own database is detected, even if everything happens as soon after the
+/// creation of the tables as the store allows: the server reports their time in whole seconds.
+#[test]
+fn dump_restored_right_after_the_tables_were_created_is_detected() {
+    let server = MariadbServer::new();
+    for _ in 0..3 {
+        let tables = "flakeid_sub_grant, flakeid_grant, flakeid_node, flakeid_namespace, flakeid_run, flakeid_schema";
+        server.sql(&format!("USE ids; DROP TABLE IF EXISTS {tables}")).unwrap();
+        // The tables are created at the beginning of a second.
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        sleep(Duration::from_millis(1_010 - u64::from(now.subsec_millis())));
+        let mut store = connect(&server.url()).unwrap();
+        store.prepare().unwrap();
+        let mut client = Client::on(store, fresh_namespace("second"));
+        let dump = server.dump();
+        let grant = client.acquire().unwrap();
+        server.load(&dump);
+        client.reconnect(&server.url());
+        client.assert_restored_above(&grant);
+    }
 }
 
 /// Checks that the store counts as restored after the data of a stopped server is replaced with an older copy.

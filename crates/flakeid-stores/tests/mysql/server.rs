@@ -108,9 +108,6 @@ impl SqlServer for MariadbServer {
     }
 
     fn put_back(&self, copy: Box<dyn Any>) {
-        // The store distinguishes tables by their creation times, which are whole seconds. The test waits, because the
-        // existing tables may have been created within the current second.
-        std::thread::sleep(std::time::Duration::from_millis(1_100));
         self.load(&copy.downcast::<String>().expect("a backup"));
     }
 
