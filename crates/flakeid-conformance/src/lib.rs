@@ -152,6 +152,7 @@ macro_rules! test_store {
             crashes::confirmed_grants_survive_a_crash,
             namespaces::lost_namespace_waits_for_its_old_bounds,
             restorations::restored_store_grants_no_old_ticks,
+            restorations::copy_from_before_the_first_grant_counts_as_restored,
             restorations::tokens_of_a_restored_copy_are_void,
             continuations::holder_continues_its_lease_after_a_restore,
             continuations::batch_continues_leases_after_a_restore,

@@ -124,8 +124,8 @@ pub enum Refusal {
         /// The number of milliseconds for which the store grants nothing.
         retry_after_ms: u64,
     },
-    /// The store's files were copied from another machine.
-    Foreign,
+    /// The store may be a copy of one that is still in use. The text contains the reason.
+    Foreign(String),
     /// The layout's ticks have run out.
     Horizon,
     /// A refusal by a broker, with the broker's own message.
@@ -239,9 +239,9 @@ impl Refusal {
                 ),
                 after(*retry_after_ms),
             ),
-            Self::Foreign => rejected(&format!(
-                "the store's files come from another machine, where namespace {namespace:?} may \
-                 still be in use: if it is not, run `flakeid leases adopt`"
+            Self::Foreign(why) => rejected(&format!(
+                "{why}, where namespace {namespace:?} may still be in use: if it is not, run \
+                 `flakeid leases adopt`"
             )),
             Self::Relayed { kind, text, retry_after_ms } => {
                 Error::new(*kind, text, retry_after_ms.and_then(after))

@@ -32,7 +32,7 @@ fn step() -> impl Strategy<Value = Step> {
         Just(Refusal::Restored { retry_after_ms: 3 }),
         Just(Refusal::MissingNamespace),
         Just(Refusal::TooFarAhead { by_ms: 1 }),
-        Just(Refusal::Foreign),
+        Just(Refusal::Foreign("copied".into())),
     ];
     let wake = (tick(), tick(), tick(), tick());
     let granted = (age(), 1u64..4, 0u64..50, tick());

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use flakeid_core::{Clock, Error};
 
 use crate::foreign;
-use flakeid_protocol::Lessor;
 use flakeid_protocol::store::{Fault, Store};
 use flakeid_protocol::url::redact;
+use flakeid_protocol::{Bounds, Lessor};
 
 /// The URL of a store, such as `sqlite:///var/lib/flakeid/flakeid.db`, `postgresql://user:password@host/database`,
 /// `mysql://…`, `redis://…`, `etcd://…`, `kubernetes://…`, `s3://…` or `dynamodb://…`, or of a broker, such as `http://host:7117`.
@@ -162,6 +162,24 @@ impl Location {
         match self.kind {
             Kind::Broker => super::http::BrokerReader::new(&self.url),
             _ => Err(Fault::Rejected(format!("{self} is a store, not a broker"))),
+        }
+    }
+
+    /// Returns the age, in milliseconds, up to which older data that are restored may go unnoticed in a namespace with
+    /// these bounds. Returns `None` for stores that notice older data of every age.
+    #[doc(hidden)]
+    #[must_use]
+    #[cfg_attr(
+        not(any(feature = "kubernetes", feature = "s3")),
+        allow(unused_variables, reason = "only these two stores need the bounds")
+    )]
+    pub fn unnoticed_age_ms(&self, bounds: &Bounds) -> Option<u64> {
+        match self.kind {
+            #[cfg(any(feature = "kubernetes", feature = "s3"))]
+            Kind::Kubernetes | Kind::S3 => {
+                Some(super::document::longest_age_ms(bounds).cast_unsigned())
+            }
+            _ => None,
         }
     }
 

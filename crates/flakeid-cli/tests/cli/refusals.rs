@@ -330,3 +330,19 @@ fn invalid_arguments_cause_exit_status_two() {
         assert!(run.stderr.contains("Usage:") || run.stderr.contains("--help"), "{}", run.stderr);
     }
 }
+
+#[test]
+fn init_refuses_windows_with_which_old_data_would_go_unnoticed() {
+    let init = ["leases", "init", "--fresh", "--max-window", "1h", "--store"];
+    let nowhere = "kubernetes://default/ids?kubeconfig=/nowhere";
+    for url in ["s3://bucket/ids?region=eu-central-1", nowhere] {
+        let run = run(&[&init[..], &[url]].concat());
+        refused(
+            &run,
+            "FLAKEID_INVALID_OPTION",
+            &["--max-window", "at most 5 min", "--long-windows"],
+        );
+    }
+    let allowed = run(&[&init[..], &[nowhere, "--long-windows"]].concat());
+    assert!(allowed.stderr.contains("/nowhere cannot be read"), "{}", allowed.stderr);
+}

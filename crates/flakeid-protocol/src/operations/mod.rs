@@ -62,7 +62,7 @@ fn record_run(ledger: &mut dyn Ledger, now: i64) -> Result<(Namespace, Continuit
     let kept = read_namespace(ledger)?;
     match ledger.continuity(kept.run())? {
         Continuity::Same => Ok((kept, Continuity::Same)),
-        Continuity::Foreign => Err(Refusal::Foreign.into()),
+        Continuity::Foreign(why) => Err(Refusal::Foreign(why).into()),
         Continuity::Restored => {
             let restored = rules::restored(&kept, ledger.incarnation()?, now);
             ledger.put_namespace(&restored)?;

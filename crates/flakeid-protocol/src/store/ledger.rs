@@ -76,14 +76,15 @@ impl Candidates<'_> {
 /// }
 /// assert_eq!(continuity("1", 2), Continuity::Restored);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Continuity {
     /// The store is still in the recorded run and has lost no data.
     Same,
     /// The store may have lost data, for example because of a restore, a failover or a restart.
     Restored,
-    /// The store's files come from another machine.
-    Foreign,
+    /// The store may be a copy of one that is still in use, for example because its files come from another machine. The
+    /// text contains the reason.
+    Foreign(String),
 }
 
 /// Data about the namespaces that a store has lost.

@@ -36,7 +36,7 @@ fn check_error(error: &Error, refusal: &Refusal) {
         | Refusal::OtherLayout { .. }
         | Refusal::BlockBits { .. }
         | Refusal::Quarantined { .. }
-        | Refusal::Foreign => ErrorKind::StoreRejected,
+        | Refusal::Foreign(_) => ErrorKind::StoreRejected,
         Refusal::BrokerChooses { .. } | Refusal::TokenOfAnother => ErrorKind::InvalidOption,
         Refusal::Window { .. } | Refusal::Nodes { .. } => ErrorKind::FieldOutOfRange,
         Refusal::Skew { .. } | Refusal::ImpossibleClock { .. } | Refusal::TooFarAhead { .. } => {
@@ -92,7 +92,7 @@ fn refusals_convert_to_errors_of_the_right_kind() {
         Refusal::NoFreeNode { held: 1, hot: 2, quarantined: 3, used: 4, next_free_in_ms: Some(5) },
         Refusal::FencedOff,
         Refusal::Restored { retry_after_ms: 46_000 },
-        Refusal::Foreign,
+        Refusal::Foreign("the files come from another machine".into()),
         Refusal::Horizon,
         Refusal::Relayed {
             kind: ErrorKind::NoFreeNode,

@@ -4,10 +4,14 @@
 //! - **One transaction** reads the document, changes it in memory, and writes it if it is still the one that was read.
 //!   Every document contains a random nonce. The condition of the write covers the nonce, so that the condition fails
 //!   even if a restore of the store has reused the store's own version number.
-//! - **Continuity**: a document contains the [identity](Stored::identity) of the object that contains it, and the time
+//! - **Continuity**: a document contains the [identity](Reading::identity) of the object that contains it, and the time
 //!   at which it was written. The namespace counts as restored if the identity differs, if the object was changed at
 //!   another time or by another program, or, in a store that does not notice older data, if the document is so old that
-//!   no lease can be in use; see [`OldDocuments`].
+//!   no lease can be in use; see [`OldDocuments`]. An object that gets its identity only when it is created is created
+//!   without a namespace, so that a namespace and its identity always appear in one write.
+//! - **Late writes**: a process may be paused between its read and its write, while the store is restored to the state
+//!   that the process read. The store's times of both responses show the pause, and the process then gives the
+//!   document another run before it does anything else, so that the namespace counts as restored.
 //! - **The store's clock** is the middle of the second in the `Date` header of a response.
 //! - **History**: new entries are part of the document, so that one write confirms a grant with its history. After
 //!   [`TAIL`](history::TAIL) entries, a transaction moves some of them to a history document, and begins another history
@@ -24,8 +28,8 @@ mod wire;
 pub(crate) use store::DocumentStore;
 pub(crate) use wire::{Client, Response};
 
-use flakeid_protocol::Token;
 use flakeid_protocol::store::Fault;
+use flakeid_protocol::{Bounds, Token};
 
 /// The name of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +45,10 @@ pub(crate) enum Key<'a> {
 pub(crate) struct Reading<V> {
     /// The time by the store's clock, in Unix milliseconds.
     pub(crate) now: i64,
+    /// The identity of the object or table that contains the document. A restore that creates a new object or a new
+    /// table changes the identity. `None` if the object gets an identity only when it is created, and in history
+    /// documents.
+    pub(crate) identity: Option<String>,
     /// The document; `None` if it does not exist.
     pub(crate) stored: Option<Stored<V>>,
 }
@@ -50,9 +58,6 @@ pub(crate) struct Stored<V> {
     pub(crate) text: String,
     /// The version that a conditional write must name.
     pub(crate) version: V,
-    /// The identity of the object or table that contains the document. A restore that creates a new object or a new
-    /// table changes the identity. An empty string if the store has none.
-    pub(crate) identity: String,
     /// The last change of the document, as reported by the store.
     pub(crate) change: Change,
 }
@@ -85,6 +90,17 @@ pub(crate) enum OldDocuments {
     Restored,
 }
 
+/// The shortest time, in milliseconds, after which a document counts as old.
+const LEAST_AGE_MS: u64 = 60_000;
+
+/// Returns the age, in milliseconds, above which a document counts as old. Each holder renews its lease several times
+/// during `max_window`, so an older document belongs to a namespace in which no lease is in use. Where
+/// [older documents](OldDocuments::Restored) show a restore, a restore of a younger one goes unnoticed.
+pub(crate) fn longest_age_ms(bounds: &Bounds) -> i64 {
+    let age = bounds.max_window_ms.saturating_add(bounds.max_skew_ms.saturating_mul(2));
+    i64::try_from(age.max(LEAST_AGE_MS)).unwrap_or(i64::MAX)
+}
+
 /// A store of documents. All methods fail with [`Fault::Unavailable`] if the store does not respond in time.
 pub(crate) trait Documents: Send {
     /// The version of a document. It is never reused for different contents.
@@ -99,18 +115,26 @@ pub(crate) trait Documents: Send {
     /// The store's name in messages.
     fn shown(&self) -> &str;
 
+    /// The place of the documents as this connection names it, if a replica has the same identities as the original. The
+    /// namespace is refused at another place until an operator adopts it. It never counts as restored there, because
+    /// two clients may use two names of one place.
+    fn place(&self) -> Option<&str> {
+        None
+    }
+
     /// Reads a document.
     fn read(&mut self, key: Key<'_>) -> Result<Reading<Self::Version>, Fault>;
 
     /// Writes a document, which contains `nonce`, if its version is still `version`, or if it does not exist and
-    /// `version` is `None`. Otherwise writes nothing and fails with [`Fault::Conflict`].
+    /// `version` is `None`. Otherwise writes nothing and fails with [`Fault::Conflict`]. Returns the time of the response
+    /// by the store's clock, in Unix milliseconds.
     fn write(
         &mut self,
         key: Key<'_>,
         text: &str,
         nonce: Token,
         version: Option<&Self::Version>,
-    ) -> Result<(), Fault>;
+    ) -> Result<i64, Fault>;
 
     /// Returns the names of all namespaces.
     fn names(&mut self) -> Result<Vec<String>, Fault>;

@@ -17,7 +17,8 @@ pub(super) struct NamespaceDocument {
     /// The string that identifies the document's run in the namespace's incarnation.
     pub(super) run: String,
     /// The identity of the object that contained the document when it was last written; see
-    /// [`Stored::identity`](super::Stored::identity). An empty string if the object did not exist yet.
+    /// [`Reading::identity`](super::Reading::identity). An empty string if the object had none yet, which is only so
+    /// while the document contains no namespace.
     pub(super) identity: String,
     /// The time at which the document was read before it was last written, by the store's clock, in Unix milliseconds.
     pub(super) written: i64,
@@ -70,7 +71,10 @@ impl NamespaceDocument {
                 .get("written")
                 .and_then(Json::as_i64)
                 .ok_or_else(|| damaged("written"))?,
-            namespace: Some(namespace_of(name, namespace)?),
+            namespace: match namespace {
+                Json::Null => None,
+                namespace => Some(namespace_of(name, namespace)?),
+            },
             rows: rows.collect::<Result<_, Fault>>()?,
             tail: Entries::parse(name, &mut fields)?,
         })

@@ -1,9 +1,10 @@
 //! The implementation of `Store` for documents: the attempts of a transaction.
 
+use std::collections::BTreeSet;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::transaction::Transaction;
+use super::transaction::{Timing, Transaction};
 use super::{Documents, Key};
 use crate::random;
 use flakeid_protocol::Namespace;
@@ -21,7 +22,17 @@ const LEAST_PAUSE: Duration = Duration::from_millis(20);
 const ATTEMPTS_PAUSED: u32 = 8;
 
 /// A store that keeps each namespace in one document.
-pub(crate) struct DocumentStore<D>(pub(crate) D);
+pub(crate) struct DocumentStore<D> {
+    documents: D,
+    /// The namespaces to which this connection wrote late, and which do not have another run yet.
+    written_late: BTreeSet<String>,
+}
+
+impl<D> DocumentStore<D> {
+    pub(crate) const fn new(documents: D) -> Self {
+        Self { documents, written_late: BTreeSet::new() }
+    }
+}
 
 impl<D: Documents> Store for DocumentStore<D> {
     fn transact(
@@ -30,12 +41,61 @@ impl<D: Documents> Store for DocumentStore<D> {
         work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         Namespace::check_name(namespace).map_err(|error| Fault::Rejected(error.to_string()))?;
+        self.repair(namespace)?;
+        match self.attempts(namespace, &mut |transaction| work(transaction))? {
+            Timing::InTime => Ok(()),
+            Timing::Late(ms) => {
+                self.written_late.insert(namespace.to_owned());
+                self.repair(namespace)?;
+                Err(Fault::Unavailable(format!(
+                    "{}: the document of namespace {namespace:?} was written {ms} ms after it was read, because this \
+                     process was paused or a clock was set; the store may have been restored in the meantime",
+                    self.documents.shown()
+                )))
+            }
+        }
+    }
+
+    fn prepare(&mut self) -> Result<(), Fault> {
+        self.documents.prepare()
+    }
+
+    fn is_prepared(&mut self) -> Result<bool, Fault> {
+        self.documents.is_prepared()
+    }
+
+    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
+        self.documents.names()
+    }
+}
+
+impl<D: Documents> DocumentStore<D> {
+    /// Gives the namespace another run if this connection wrote to it late.
+    fn repair(&mut self, namespace: &str) -> Result<(), Fault> {
+        while self.written_late.contains(namespace) {
+            let repaired = self.attempts(namespace, &mut |transaction| {
+                transaction.forget_run();
+                Ok(())
+            })?;
+            if repaired == Timing::InTime {
+                self.written_late.remove(namespace);
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs `work` until its changes are written.
+    fn attempts(
+        &mut self,
+        namespace: &str,
+        work: &mut dyn FnMut(&mut Transaction<'_, D>) -> Result<(), Fault>,
+    ) -> Result<Timing, Fault> {
         let begun = Instant::now();
         let mut conflicts = 0_u32;
         loop {
             let attempt_begun = Instant::now();
-            let outcome = attempt(&mut self.0, namespace, conflicts, work);
-            if outcome != Err(Fault::Conflict) {
+            let outcome = attempt(&mut self.documents, namespace, conflicts, work);
+            if !matches!(outcome, Err(Fault::Conflict)) {
                 return outcome;
             }
             conflicts += 1;
@@ -44,7 +104,7 @@ impl<D: Documents> Store for DocumentStore<D> {
                 return Err(Fault::Unavailable(format!(
                     "{}: the transaction on namespace {namespace:?} did not succeed within {} s, \
                      because other clients changed the same document (conflicts: {conflicts})",
-                    self.0.shown(),
+                    self.documents.shown(),
                     TRANSACTION_TIMEOUT.as_secs()
                 )));
             }
@@ -53,18 +113,6 @@ impl<D: Documents> Store for DocumentStore<D> {
             );
         }
     }
-
-    fn prepare(&mut self) -> Result<(), Fault> {
-        self.0.prepare()
-    }
-
-    fn is_prepared(&mut self) -> Result<bool, Fault> {
-        self.0.is_prepared()
-    }
-
-    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
-        self.0.names()
-    }
 }
 
 /// Runs `work` once, and writes its changes.
@@ -72,8 +120,8 @@ fn attempt<D: Documents>(
     documents: &mut D,
     namespace: &str,
     conflicts: u32,
-    work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
-) -> Result<(), Fault> {
+    work: &mut dyn FnMut(&mut Transaction<'_, D>) -> Result<(), Fault>,
+) -> Result<Timing, Fault> {
     let read_at = Instant::now();
     let reading = documents.read(Key::Namespace(namespace))?;
     let mut transaction = Transaction::new(documents, namespace, reading, read_at)?;
@@ -93,7 +141,171 @@ fn longest_pause(attempt: Duration, elapsed: Duration) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+    use flakeid_core::Layout;
+    use flakeid_protocol::operations::{acquire, init};
+    use flakeid_protocol::{Acquire, Grant, Refusal, Token};
+    use serde_json::Value;
+
+    use super::super::{Change, OldDocuments, Reading, Stored};
     use super::*;
+
+    /// A server with one object, whose clock is set by the test.
+    #[derive(Default)]
+    struct Server {
+        now: i64,
+        /// The identity that the next object gets.
+        next_identity: &'static str,
+        object: Option<Object>,
+        /// The documents of all writes.
+        writes: Vec<String>,
+        /// The time for which the next writer is paused between its read and its write, in milliseconds.
+        pause_ms: i64,
+    }
+
+    #[derive(Clone)]
+    struct Object {
+        identity: &'static str,
+        text: String,
+        nonce: Token,
+    }
+
+    #[derive(Clone)]
+    struct Connection(Arc<Mutex<Server>>);
+
+    impl Connection {
+        fn new() -> Self {
+            let server =
+                Server { now: 1_800_000_000_000, next_identity: "first", ..Server::default() };
+            Self(Arc::new(Mutex::new(server)))
+        }
+
+        fn server(&self) -> MutexGuard<'_, Server> {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        }
+
+        fn acquire(&self, store: &mut dyn Store) -> Result<Grant, Fault> {
+            let request = Acquire::any_node(Layout::TWITTER, random::token(), self.server().now);
+            acquire(store, "orders", &request)
+        }
+    }
+
+    impl Documents for Connection {
+        type Version = (Token, &'static str);
+
+        const LARGEST: usize = 1 << 20;
+
+        const OLD_DOCUMENTS: OldDocuments = OldDocuments::Current;
+
+        fn shown(&self) -> &str {
+            "test"
+        }
+
+        fn read(&mut self, _: Key<'_>) -> Result<Reading<Self::Version>, Fault> {
+            let server = self.server();
+            let stored = server.object.as_ref().map(|object| Stored {
+                text: object.text.clone(),
+                version: (object.nonce, object.identity),
+                change: Change::Unknown,
+            });
+            let identity = server.object.as_ref().map(|object| object.identity.to_owned());
+            Ok(Reading { now: server.now, identity, stored })
+        }
+
+        fn write(
+            &mut self,
+            _: Key<'_>,
+            text: &str,
+            nonce: Token,
+            version: Option<&Self::Version>,
+        ) -> Result<i64, Fault> {
+            let mut server = self.server();
+            server.now += std::mem::take(&mut server.pause_ms);
+            let current = server.object.as_ref().map(|object| (object.nonce, object.identity));
+            if current.as_ref() != version {
+                return Err(Fault::Conflict);
+            }
+            let identity = current.map_or(server.next_identity, |(_, identity)| identity);
+            server.object = Some(Object { identity, text: text.to_owned(), nonce });
+            server.writes.push(text.to_owned());
+            Ok(server.now)
+        }
+
+        fn names(&mut self) -> Result<Vec<String>, Fault> {
+            Ok(Vec::new())
+        }
+
+        fn prepare(&mut self) -> Result<(), Fault> {
+            Ok(())
+        }
+
+        fn is_prepared(&mut self) -> Result<bool, Fault> {
+            Ok(true)
+        }
+    }
+
+    fn is_restored(outcome: &Result<Grant, Fault>) -> bool {
+        matches!(outcome, Err(Fault::Refused(Refusal::Restored { .. })))
+    }
+
+    #[test]
+    fn first_object_has_no_namespace_until_its_identity_is_known() {
+        let connection = Connection::new();
+        let mut store = DocumentStore::new(connection.clone());
+        init(&mut store, &Namespace::new("orders", Layout::TWITTER)).unwrap();
+        let parse = |text: &String| serde_json::from_str::<Value>(text).unwrap();
+        let writes: Vec<Value> = connection.server().writes.iter().map(parse).collect();
+        assert_eq!(writes.len(), 2);
+        assert!(writes[0]["namespace"].is_null() && writes[1]["namespace"].is_object());
+        assert_eq!((&writes[0]["identity"], &writes[1]["identity"]), (&"".into(), &"first".into()));
+    }
+
+    #[test]
+    fn process_that_ended_after_the_first_write_is_continued_by_the_next() {
+        let connection = Connection::new();
+        let mut store = DocumentStore::new(connection.clone());
+        let namespace = Namespace::new("orders", Layout::TWITTER);
+        init(&mut store, &namespace).unwrap();
+        let first = connection.server().writes[0].clone();
+        let object = connection.server().object.clone().unwrap();
+        connection.server().object = Some(Object { text: first, ..object });
+        let missing = connection.acquire(&mut store);
+        assert!(matches!(missing, Err(Fault::Refused(Refusal::MissingNamespace))), "{missing:?}");
+        init(&mut store, &namespace).unwrap();
+        connection.acquire(&mut store).unwrap();
+    }
+
+    #[test]
+    fn copy_from_before_the_first_grant_counts_as_restored_in_another_object() {
+        let connection = Connection::new();
+        let mut store = DocumentStore::new(connection.clone());
+        init(&mut store, &Namespace::new("orders", Layout::TWITTER)).unwrap();
+        let copy = connection.server().object.clone().unwrap();
+        connection.acquire(&mut store).unwrap();
+        connection.server().object = Some(Object { identity: "second", ..copy });
+        assert!(is_restored(&connection.acquire(&mut store)));
+    }
+
+    #[test]
+    fn grant_that_was_written_late_is_not_used_and_counts_as_restored() {
+        let connection = Connection::new();
+        let mut store = DocumentStore::new(connection.clone());
+        init(&mut store, &Namespace::new("orders", Layout::TWITTER)).unwrap();
+        connection.acquire(&mut store).unwrap();
+        connection.server().pause_ms = 5_000;
+        let late = connection.acquire(&mut store);
+        let Err(Fault::Unavailable(text)) = &late else { panic!("{late:?}") };
+        assert!(text.contains("5000 ms after it was read"), "{text}");
+        let mut other = DocumentStore::new(connection.clone());
+        assert!(is_restored(&connection.acquire(&mut other)));
+
+        let connection = Connection::new();
+        let mut store = DocumentStore::new(connection.clone());
+        init(&mut store, &Namespace::new("orders", Layout::TWITTER)).unwrap();
+        connection.server().pause_ms = 4_500;
+        connection.acquire(&mut store).unwrap();
+    }
 
     #[test]
     fn pause_becomes_shorter_as_the_transaction_grows_older() {

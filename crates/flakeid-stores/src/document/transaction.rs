@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::history::{Entries, TAIL, part_of_row, record_key, sub_grant_key};
 use super::namespace_document::NamespaceDocument;
-use super::{Change, Documents, Key, OldDocuments, Reading, Stored};
+use super::{Change, Documents, Key, OldDocuments, Reading, Stored, longest_age_ms};
 use crate::random;
 use flakeid_protocol::store::{
     Candidates, Continuity, Fault, Ledger, RecordsAround, SubGrantsAround,
@@ -20,9 +20,6 @@ const LONGEST_WRITE_MS: u64 = 4_500;
 
 /// The longest time between a read and the write that depends on it.
 const OLDEST_READ: Duration = Duration::from_millis(1_500);
-
-/// The shortest time, in milliseconds, after which a document counts as old.
-const LEAST_AGE_MS: u64 = 60_000;
 
 /// The number of bytes below the size limit that new rows leave free, so that existing rows can always be renewed and
 /// history can be added.
@@ -40,8 +37,8 @@ pub(super) struct Transaction<'a, D: Documents> {
     read_at: Instant,
     /// The version of the document that was read; `None` if the namespace had no document.
     version: Option<D::Version>,
-    /// The identity of the object that contains the document; an empty string if it does not exist yet.
-    identity: String,
+    /// The identity of the object that contains the document; `None` if it gets one when it is created.
+    identity: Option<String>,
     /// The size of the document that was read, in bytes.
     size: usize,
     /// The document, including the transaction's writes so far.
@@ -55,6 +52,16 @@ pub(super) struct Transaction<'a, D: Documents> {
     tail_read: Entries,
     /// The history documents that were read, by part and number.
     history: BTreeMap<(usize, u64), HistoryDocument<D::Version>>,
+}
+
+/// The time of a transaction's write.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Timing {
+    /// So soon after the read that no restore can have come in between.
+    InTime,
+    /// Later, by this number of milliseconds after the read. The store may have been restored in the meantime to the
+    /// state that was read, so nothing that the transaction granted may be used.
+    Late(i64),
 }
 
 /// A history document that was read, and its changes.
@@ -73,8 +80,8 @@ impl<'a, D: Documents> Transaction<'a, D> {
         reading: Reading<D::Version>,
         read_at: Instant,
     ) -> Result<Self, Fault> {
-        let now = reading.now;
-        let Some(Stored { text, version, identity, change }) = reading.stored else {
+        let Reading { now, identity, stored } = reading;
+        let Some(Stored { text, version, change }) = stored else {
             let run = random::token().to_text();
             return Ok(Self {
                 documents,
@@ -82,7 +89,7 @@ impl<'a, D: Documents> Transaction<'a, D> {
                 now,
                 read_at,
                 version: None,
-                identity: String::new(),
+                identity,
                 size: 0,
                 document: NamespaceDocument::new(run.clone()),
                 run,
@@ -93,7 +100,7 @@ impl<'a, D: Documents> Transaction<'a, D> {
             });
         };
         let document = NamespaceDocument::parse(name, &text)?;
-        let is_current = is_current(&document, &identity, change, now, D::OLD_DOCUMENTS);
+        let is_current = is_current(&document, identity.as_deref(), change, now, D::OLD_DOCUMENTS);
         let run = if is_current { document.run.clone() } else { random::token().to_text() };
         Ok(Self {
             documents,
@@ -112,11 +119,20 @@ impl<'a, D: Documents> Transaction<'a, D> {
         })
     }
 
+    /// Gives the document, if it exists, another run, so that the namespace counts as restored.
+    pub(super) fn forget_run(&mut self) {
+        self.run = random::token().to_text();
+        self.changed = self.version.is_some();
+    }
+
     /// Writes all changes. `conflicts` is the number of earlier attempts.
-    pub(super) fn commit(mut self, conflicts: u32) -> Result<(), Fault> {
+    pub(super) fn commit(mut self, conflicts: u32) -> Result<Timing, Fault> {
         if !self.changed {
-            return Ok(());
+            return Ok(Timing::InTime);
         }
+        let Some(identity) = self.identity.take() else {
+            return self.create_without_namespace();
+        };
         // An older read could make the time in the document differ from the time of the write by too much.
         if self.is_timed && self.read_at.elapsed() > OLDEST_READ {
             return Err(Fault::Unavailable(format!(
@@ -140,14 +156,29 @@ impl<'a, D: Documents> Transaction<'a, D> {
             }
         }
         self.document.run = self.run;
-        self.document.identity = self.identity;
+        self.document.identity = identity;
         self.document.written = self.now;
         let nonce = random::token();
         let text = self.document.to_text(nonce)?;
         if text.len() > D::LARGEST {
             return Err(full(self.documents.shown(), self.name, text.len(), D::LARGEST));
         }
-        self.documents.write(Key::Namespace(self.name), &text, nonce, self.version.as_ref())
+        let key = Key::Namespace(self.name);
+        let written = self.documents.write(key, &text, nonce, self.version.as_ref())?;
+        // The age by the store's clock includes a pause after the check above, and the time that this host slept.
+        let age = written.saturating_sub(self.now);
+        Ok(if age <= LONGEST_WRITE_MS as i64 { Timing::InTime } else { Timing::Late(age) })
+    }
+
+    /// Creates an object without a namespace, which cannot grant anything, and begins the transaction again. The object
+    /// then has an identity. If this process ends before, the next one finds the same object.
+    fn create_without_namespace(self) -> Result<Timing, Fault> {
+        let mut document = NamespaceDocument::new(self.run);
+        document.written = self.now;
+        let nonce = random::token();
+        let text = document.to_text(nonce)?;
+        self.documents.write(Key::Namespace(self.name), &text, nonce, None)?;
+        Err(Fault::Conflict)
     }
 
     /// Moves entries that were already confirmed to the history document to which most of them belong.
@@ -231,13 +262,16 @@ impl<'a, D: Documents> Transaction<'a, D> {
 /// Whether a document is the latest document that this library wrote, as far as can be determined.
 fn is_current(
     document: &NamespaceDocument,
-    identity: &str,
+    identity: Option<&str>,
     change: Change,
     now: i64,
     old_documents: OldDocuments,
 ) -> bool {
-    // The first document of a namespace was written before its object had an identity.
-    let is_same_object = document.identity.is_empty() || document.identity == identity;
+    let Some(namespace) = &document.namespace else {
+        // Nothing was granted yet.
+        return true;
+    };
+    let is_same_object = identity.is_some_and(|identity| document.identity == identity);
     let is_own_change = match change {
         Change::Unknown => true,
         Change::Foreign => false,
@@ -248,22 +282,11 @@ fn is_current(
         OldDocuments::Restored => {
             // No process can hold a lease before the end of the quiet time. With long windows, the document would
             // otherwise be old at that end, and the quiet time would begin again.
-            let namespace = document.namespace.as_ref();
-            let quiet_until = namespace.map_or(i64::MIN, |namespace| namespace.quiet_until);
-            now.saturating_sub(document.written.max(quiet_until)) <= longest_age(document)
+            now.saturating_sub(document.written.max(namespace.quiet_until))
+                <= longest_age_ms(&namespace.bounds)
         }
     };
     is_same_object && is_own_change && is_in_use
-}
-
-/// Returns the age, in milliseconds, above which a document counts as old. Each holder renews its lease several times
-/// during `max_window`, so an older document belongs to a namespace in which no lease is in use.
-fn longest_age(document: &NamespaceDocument) -> i64 {
-    let age = document.namespace.as_ref().map_or(0, |namespace| {
-        let skews = namespace.bounds.max_skew_ms.saturating_mul(2);
-        namespace.bounds.max_window_ms.saturating_add(skews)
-    });
-    i64::try_from(age.max(LEAST_AGE_MS)).unwrap_or(i64::MAX)
 }
 
 fn full(shown: &str, name: &str, size: usize, largest: usize) -> Fault {
@@ -279,12 +302,25 @@ impl<D: Documents> Ledger for Transaction<'_, D> {
     }
 
     fn continuity(&mut self, recorded: &str) -> Result<Continuity, Fault> {
+        // Earlier versions of the library recorded no place.
+        let (run, recorded_place) = recorded.split_once('@').unwrap_or((recorded, ""));
+        if let Some(place) = self.documents.place()
+            && !recorded_place.is_empty()
+            && recorded_place != place
+        {
+            return Ok(Continuity::Foreign(format!(
+                "{}: this connection uses the place {place}, but the documents were written at the place \
+                 {recorded_place}",
+                self.documents.shown()
+            )));
+        }
         // If the document is not current, the run is new, so that only this transaction can have recorded it.
-        Ok(if recorded == self.run { Continuity::Same } else { Continuity::Restored })
+        Ok(if run == self.run { Continuity::Same } else { Continuity::Restored })
     }
 
     fn incarnation(&mut self) -> Result<String, Fault> {
-        Ok(self.run.clone())
+        let place = self.documents.place().map(|place| format!("@{place}"));
+        Ok(self.run.clone() + &place.unwrap_or_default())
     }
 
     fn namespace(&mut self) -> Result<Option<Namespace>, Fault> {
@@ -407,7 +443,7 @@ mod tests {
         namespace.quiet_until = document.written + 200_000;
         document.namespace = Some(namespace);
         let is_current =
-            |now| is_current(&document, "", Change::Unknown, now, OldDocuments::Restored);
+            |now| is_current(&document, Some(""), Change::Unknown, now, OldDocuments::Restored);
         assert!(is_current(1_200_000));
         assert!(is_current(1_260_000));
         assert!(!is_current(1_260_001));

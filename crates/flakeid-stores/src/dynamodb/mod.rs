@@ -63,7 +63,7 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     };
     // The request checks the connection, the credentials and the table.
     store.identify()?;
-    Ok(Box::new(DocumentStore(store)))
+    Ok(Box::new(DocumentStore::new(store)))
 }
 
 struct DynamoDb {
@@ -230,14 +230,14 @@ impl Documents for DynamoDb {
         // The ID is compared after the read. If the table was replaced after the read, the write fails, because the
         // restored item has another nonce, or is the item that was read.
         let identity = match key {
-            Key::Namespace(_) => self.identity()?,
-            Key::History(..) => String::new(),
+            Key::Namespace(_) => Some(self.identity()?),
+            Key::History(..) => None,
         };
         let item = &body["Item"];
         let stored = match (item["document"]["S"].as_str(), item["nonce"]["S"].as_str()) {
             (Some(text), Some(nonce)) => {
                 let (text, version) = (text.to_owned(), nonce.to_owned());
-                Some(Stored { text, version, identity, change: Change::Unknown })
+                Some(Stored { text, version, change: Change::Unknown })
             }
             _ if item.is_null() => None,
             _ => {
@@ -247,7 +247,7 @@ impl Documents for DynamoDb {
                 )));
             }
         };
-        Ok(Reading { now, stored })
+        Ok(Reading { now, identity, stored })
     }
 
     fn write(
@@ -256,7 +256,7 @@ impl Documents for DynamoDb {
         text: &str,
         nonce: Token,
         version: Option<&String>,
-    ) -> Result<(), Fault> {
+    ) -> Result<i64, Fault> {
         let mut request = json!({
             "TableName": self.table,
             "Item": {
@@ -271,7 +271,8 @@ impl Documents for DynamoDb {
             request["ExpressionAttributeValues"] = json!({ ":nonce": { "S": nonce } });
         }
         let conflicts = ["ConditionalCheckFailedException", "TransactionConflictException"];
-        self.call("PutItem", &request, &conflicts)?.map(drop).map_err(|_| Fault::Conflict)
+        let answer = self.call("PutItem", &request, &conflicts)?;
+        answer.map(|answer| answer.now).map_err(|_| Fault::Conflict)
     }
 
     fn names(&mut self) -> Result<Vec<String>, Fault> {

@@ -7,7 +7,8 @@
 //!   namespace's history have the suffix `.history-<part>-<number>`. All have the label
 //!   `app.kubernetes.io/managed-by: flakeid`.
 //! - The service account needs the verbs `get`, `list`, `create` and `patch` for `configmaps`.
-//! - Reads are reads of etcd's current data. A write is a JSON Patch that tests the random nonce that was read.
+//! - Reads are reads of etcd's current data. A write is a JSON Patch that tests the random nonce and the UID that were
+//!   read. A `ConfigMap` is created without a namespace, because it gets its UID only then.
 //! - The store's clock is the clock of the API server that responds: flakeid uses the middle of the second in the
 //!   response's `Date` header. With the default `max_skew` of one second, the clocks of all API servers must be accurate
 //!   to half a second.
@@ -62,7 +63,7 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     };
     // The request checks the connection and the permissions.
     store.read(Key::Namespace("connection-check"))?;
-    Ok(Box::new(DocumentStore(store)))
+    Ok(Box::new(DocumentStore::new(store)))
 }
 
 struct Kubernetes {
@@ -117,9 +118,9 @@ impl Kubernetes {
         }
     }
 
-    /// Whether a document no longer has the given nonce.
-    fn is_changed(&mut self, key: Key<'_>, nonce: &String) -> Result<bool, Fault> {
-        Ok(self.read(key)?.stored.is_none_or(|stored| stored.version != *nonce))
+    /// Whether a document no longer has the given version.
+    fn is_changed(&mut self, key: Key<'_>, version: &Version) -> Result<bool, Fault> {
+        Ok(self.read(key)?.stored.is_none_or(|stored| stored.version != *version))
     }
 
     /// Returns the name of a document's `ConfigMap`.
@@ -158,9 +159,16 @@ fn change(metadata: &Value) -> Change {
     if is_own { Change::Unknown } else { Change::Foreign }
 }
 
+/// The version of a document.
+#[derive(Clone, PartialEq)]
+struct Version {
+    nonce: String,
+    /// The UID of the `ConfigMap`.
+    uid: String,
+}
+
 impl Documents for Kubernetes {
-    /// The nonce of the document.
-    type Version = String;
+    type Version = Version;
 
     /// The data of a `ConfigMap` has at most 1 MiB, with the names of its fields.
     const LARGEST: usize = (1 << 20) - 1_024;
@@ -171,11 +179,11 @@ impl Documents for Kubernetes {
         &self.client.shown
     }
 
-    fn read(&mut self, key: Key<'_>) -> Result<Reading<String>, Fault> {
+    fn read(&mut self, key: Key<'_>) -> Result<Reading<Version>, Fault> {
         let map = self.map(key);
         let answer = self.send("GET", &format!("/{map}"), "", "")?;
         if answer.status == 404 {
-            return Ok(Reading { now: answer.date()?, stored: None });
+            return Ok(Reading { now: answer.date()?, identity: None, stored: None });
         }
         if answer.status != 200 {
             return Err(self.fault("read a ConfigMap", &answer));
@@ -184,7 +192,7 @@ impl Documents for Kubernetes {
         let object: Value = serde_json::from_str(&answer.body).unwrap_or_default();
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let (data, metadata) = (&object["data"], &object["metadata"]);
-        let (Some(document), Some(nonce), Some(identity)) =
+        let (Some(document), Some(nonce), Some(uid)) =
             (text(&data["document"]), text(&data["nonce"]), text(&metadata["uid"]))
         else {
             return Err(Fault::Rejected(format!(
@@ -193,8 +201,9 @@ impl Documents for Kubernetes {
             )));
         };
         let change = change(metadata);
-        let stored = Stored { text: document, version: nonce, identity, change };
-        Ok(Reading { now, stored: Some(stored) })
+        let (identity, version) = (Some(uid.clone()), Version { nonce, uid });
+        let stored = Stored { text: document, version, change };
+        Ok(Reading { now, identity, stored: Some(stored) })
     }
 
     fn write(
@@ -202,30 +211,33 @@ impl Documents for Kubernetes {
         key: Key<'_>,
         text: &str,
         nonce: Token,
-        version: Option<&String>,
-    ) -> Result<(), Fault> {
+        version: Option<&Version>,
+    ) -> Result<i64, Fault> {
         let (map, nonce) = (self.map(key), nonce.to_text());
         let manager = format!("?fieldManager={MANAGER}");
+        let name = match key {
+            Key::Namespace(name) | Key::History(name, ..) => name,
+        };
         let answer = if let Some(version) = version {
             let patch = json!([
-                { "op": "test", "path": "/data/nonce", "value": version },
+                { "op": "test", "path": "/metadata/uid", "value": version.uid },
+                { "op": "test", "path": "/data/nonce", "value": version.nonce },
+                { "op": "add", "path": "/data/namespace", "value": name },
                 { "op": "replace", "path": "/data/nonce", "value": nonce },
                 { "op": "replace", "path": "/data/document", "value": text },
             ]);
             let content_type = "application/json-patch+json";
             self.send("PATCH", &format!("/{map}{manager}"), content_type, &patch.to_string())?
         } else {
-            let name = match key {
-                Key::Namespace(name) | Key::History(name, ..) => name,
-            };
+            // A new document of a namespace is still without the namespace, which no list shows yet.
             let object = json!({
                 "metadata": { "name": map, "labels": { "app.kubernetes.io/managed-by": MANAGER } },
-                "data": { "document": text, "nonce": nonce, "namespace": name },
+                "data": { "document": text, "nonce": nonce },
             });
             self.send("POST", &manager, "application/json", &object.to_string())?
         };
         match (answer.status, version) {
-            (200 | 201, _) => Ok(()),
+            (200 | 201, _) => answer.date(),
             // Status 404 reports that the object was deleted in the meantime.
             (409, _) | (404, Some(_)) => Err(Fault::Conflict),
             // The API server reports a failed test like any other invalid patch.

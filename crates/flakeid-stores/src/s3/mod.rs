@@ -10,14 +10,16 @@
 //! - The store's clock is the clock of the server that responds: flakeid uses the middle of the second in the
 //!   response's `Date` header. With the default `max_skew` of one second, hosts must be accurate to half a second. A
 //!   server whose `Date` header lags, such as `versitygw`, needs a larger `max_skew`.
-//! - **Restores**: each document contains the name of its bucket, and the time at which it was written. The namespace
-//!   counts as restored if the bucket has another name, if the object was last modified more than 4.5 s before or after
-//!   that time, or if the document is older than `max_window + 2 × max_skew`, but at least 60 s. The first case is a
-//!   replica; the second is a copy that was put back; the third is a bucket from which newer versions were deleted, and
-//!   also a namespace in which no lease was in use.
+//! - **Restores**: each document contains the time at which it was written. The namespace counts as restored if the
+//!   object was last modified more than 4.5 s before or after that time, or if the document is older than
+//!   `max_window + 2 × max_skew`, but at least 60 s. The first case is a copy that was put back; the second is a bucket
+//!   from which newer versions were deleted, and also a namespace in which no lease was in use.
+//! - **Replicas**: a namespace records the host of its server, its bucket and its prefix. At another place it is refused
+//!   until an operator runs `flakeid leases adopt`, because the original may be in use. Two names of one server are two
+//!   places, so all processes must use the same name.
 //! - **Not detected**, in addition to the cases that [no store detects](flakeid_protocol::store): a copy that another
-//!   program puts back within 4.5 s after it was made, and newer versions that are deleted within 60 s after they were
-//!   written. A namespace whose object was deleted is missing; see `flakeid leases init --lost`.
+//!   program puts back within 4.5 s after it was made, newer versions that are deleted within 60 s after they were
+//!   written, and a replica that takes over the host name of the original. A namespace whose object was deleted is missing; see `flakeid leases init --lost`.
 
 use crate::aws::{self, Provider, Signed, between, encode};
 use crate::certificates::system_tls;
@@ -43,8 +45,11 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     }
     // Other characters would have to be encoded in the lists of objects.
     let is_allowed = |b: u8| b.is_ascii_alphanumeric() || b"._-/".contains(&b);
-    if !prefix.bytes().all(is_allowed) || prefix.split('/').any(|part| matches!(part, "." | "..")) {
-        return Err(url.reject("the prefix in the URL may contain only A-Z a-z 0-9 . _ - and /"));
+    let is_part = |part: &str| !matches!(part, "" | "." | "..");
+    if !prefix.bytes().all(is_allowed) || !(prefix.is_empty() || prefix.split('/').all(is_part)) {
+        return Err(url.reject(
+            "the prefix in the URL may contain only A-Z a-z 0-9 . _ - and /, and no empty part, such as in a//b",
+        ));
     }
     let region = aws::region(&url)?;
     let (endpoint, path) = match aws::endpoint(&url, "AWS_ENDPOINT_URL_S3")? {
@@ -55,6 +60,12 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
         }
         None => (format!("https://{bucket}.s3.{region}.{}", aws::domain(&region)), String::new()),
     };
+    let place = format!("{}/{bucket}/{prefix}", host_of(&endpoint, bucket));
+    if bucket.ends_with(".mrap") || place.contains("s3-global.") {
+        return Err(url.reject(
+            "the URL names a multi-region access point, whose buckets could grant the same node twice; name one bucket",
+        ));
+    }
     let tls = if endpoint.starts_with("https:") { Some(system_tls(&url)?) } else { None };
     let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
     let mut store = S3 {
@@ -65,9 +76,10 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
         region,
         bucket: bucket.to_owned(),
         prefix,
+        place,
     };
     store.check_conditions()?;
-    Ok(Box::new(DocumentStore(store)))
+    Ok(Box::new(DocumentStore::new(store)))
 }
 
 struct S3 {
@@ -80,6 +92,18 @@ struct S3 {
     bucket: String,
     /// The beginning of each key: empty, or a prefix that ends in a slash.
     prefix: String,
+    /// The server's host, the bucket and the prefix.
+    place: String,
+}
+
+/// Returns the host of an endpoint, and its port unless it is the default one. Several spellings of one endpoint have
+/// the same result.
+fn host_of(endpoint: &str, bucket: &str) -> String {
+    let (scheme, host) = endpoint.split_once("://").unwrap_or_default();
+    let host = host.to_ascii_lowercase();
+    let default = if scheme == "https" { ":443" } else { ":80" };
+    let host = host.strip_suffix(default).unwrap_or(&host);
+    host.strip_prefix(&format!("{bucket}.")).unwrap_or(host).to_owned()
 }
 
 impl S3 {
@@ -192,13 +216,17 @@ impl Documents for S3 {
         &self.client.shown
     }
 
+    fn place(&self) -> Option<&str> {
+        Some(&self.place)
+    }
+
     fn read(&mut self, key: Key<'_>) -> Result<Reading<String>, Fault> {
         let key = self.key(key);
         let answer = self.send("GET", &key, &[], &[], "")?;
         let is_missing = answer.status == 404 && between(&answer.body, "Code") == Some("NoSuchKey");
-        let now = answer.date()?;
+        let (now, identity) = (answer.date()?, Some(self.bucket.clone()));
         if is_missing {
-            return Ok(Reading { now, stored: None });
+            return Ok(Reading { now, identity, stored: None });
         }
         if answer.status != 200 {
             return Err(self.fault("read an object", &answer));
@@ -211,9 +239,8 @@ impl Documents for S3 {
                 self.client.shown
             )));
         };
-        let identity = self.bucket.clone();
-        let stored = Stored { text: answer.body, version, identity, change: Change::At(modified) };
-        Ok(Reading { now, stored: Some(stored) })
+        let stored = Stored { text: answer.body, version, change: Change::At(modified) };
+        Ok(Reading { now, identity, stored: Some(stored) })
     }
 
     fn write(
@@ -222,7 +249,7 @@ impl Documents for S3 {
         text: &str,
         _: Token,
         version: Option<&String>,
-    ) -> Result<(), Fault> {
+    ) -> Result<i64, Fault> {
         let key = self.key(key);
         let condition = match version {
             Some(version) => ("if-match", version.clone()),
@@ -231,7 +258,7 @@ impl Documents for S3 {
         let headers = [condition, ("content-type", "application/json".to_owned())];
         let answer = self.send("PUT", &key, &[], &headers, text)?;
         match (answer.status, between(&answer.body, "Code")) {
-            (200, _) => Ok(()),
+            (200, _) => answer.date(),
             // Status 409 reports another conditional write at the same time, and 404 reports that the object was deleted
             // in the meantime.
             (409 | 412, _) | (404, Some("NoSuchKey")) => Err(Fault::Conflict),

@@ -50,7 +50,7 @@ impl SqlTransaction for SqliteTransaction<'_> {
         if machine::may_become(machine, &self.machine) {
             Continuity::Restored
         } else {
-            Continuity::Foreign
+            Continuity::Foreign("the store's files come from another machine".into())
         }
     }
 

@@ -79,8 +79,8 @@ impl Client {
         operations::list(&mut *self.store, &self.namespace.name)
     }
 
-    pub(crate) fn adopt(&mut self) {
-        operations::adopt(&mut *self.store, &self.namespace.name).unwrap();
+    pub(crate) fn adopt(&mut self) -> Namespace {
+        operations::adopt(&mut *self.store, &self.namespace.name).unwrap()
     }
 
     /// Checks that the store detects and records a restore, and that new windows start above the last grant.

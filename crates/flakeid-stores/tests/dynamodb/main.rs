@@ -57,6 +57,11 @@ fn full_document_refuses_new_rows_but_renews_existing_leases() {
     document::full_document_refuses_new_rows_but_renews_existing_leases(&DynamoDb::new(), 2_000);
 }
 
+#[test]
+fn random_restores_repeat_no_tick() {
+    flakeid_conformance::restorations::random_restores_repeat_no_tick(&DynamoDb::new(), 20);
+}
+
 /// Checks that a table that was restored under the same name counts as restored even if its items are the latest ones.
 #[test]
 fn replaced_table_is_detected_by_its_id() {

@@ -54,6 +54,13 @@ fn full_document_refuses_new_rows_but_renews_existing_leases() {
     document::full_document_refuses_new_rows_but_renews_existing_leases(&store, 4_000);
 }
 
+#[test]
+#[ignore = "it needs a Kubernetes API server: cargo xtask kubernetes"]
+fn random_restores_repeat_no_tick() {
+    let store = Kubernetes::new("random");
+    flakeid_conformance::restorations::random_restores_repeat_no_tick(&store, 300);
+}
+
 /// Checks that a copy that `kubectl replace` puts back counts as restored.
 #[test]
 #[ignore = "it needs a Kubernetes API server: cargo xtask kubernetes"]

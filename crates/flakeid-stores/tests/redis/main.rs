@@ -53,6 +53,12 @@ fn server_named_by_an_environment_variable_grants_leases() {
 }
 
 #[test]
+fn random_restores_repeat_no_tick() {
+    let store = Redis(RedisServer::new());
+    flakeid_conformance::restorations::random_restores_repeat_no_tick(&store, 6);
+}
+
+#[test]
 fn deleted_row_is_detected_as_a_restore() {
     optimistic::deleted_row_is_detected_as_a_restore(&Redis(RedisServer::new()));
 }

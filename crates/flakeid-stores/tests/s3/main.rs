@@ -64,19 +64,56 @@ fn object_older_than_any_lease_counts_as_restored() {
     client.assert_restored_above(&grant);
 }
 
-/// Checks that a copy of all objects in another bucket counts as restored.
+/// Checks that the store is refused as a copy, and that the message contains `part`.
+#[track_caller]
+fn assert_foreign(client: &mut Client, part: &str) {
+    match client.acquire() {
+        Err(Fault::Refused(Refusal::Foreign(why))) if why.contains(part) => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Checks that a copy of all objects in another bucket is refused until it is adopted, even if it was made before the
+/// first grant and keeps the times of the objects.
 #[test]
-fn replica_in_another_bucket_counts_as_restored() {
+fn replica_in_another_bucket_is_refused_until_it_is_adopted() {
     let store = S3(S3Server::new());
     let mut client = Client::new(&store.0.url(), "replica");
-    let grant = client.acquire().unwrap();
     let (from, to) = (store.0.data().join(S3Server::BUCKET), store.0.data().join("replica"));
     let copied = std::process::Command::new("cp").arg("-a").args([&from, &to]).status().unwrap();
     assert!(copied.success());
+    let grant = client.acquire().unwrap();
     let url = store.0.url().replace(S3Server::BUCKET, "replica");
     let mut replica = Client { store: connect(&url).unwrap(), namespace: client.namespace.clone() };
-    replica.assert_restored_above(&grant);
+    assert_foreign(&mut replica, "/replica/leases");
+    let floor = replica.adopt().floor;
+    assert!(floor >= grant.fence, "{floor} {grant:?}");
+    assert_eq!(replica.list().unwrap().continuity, Continuity::Same);
     assert_eq!(client.list().unwrap().continuity, Continuity::Same);
+    client.renew(&grant).unwrap();
+}
+
+#[test]
+fn random_restores_into_other_buckets_repeat_no_tick() {
+    let store = store_under_test::OtherBuckets::new();
+    flakeid_conformance::restorations::random_restores_repeat_no_tick(&store, 20);
+}
+
+/// Checks that another server with the same bucket, such as an asynchronous replica, is refused until it is adopted.
+#[test]
+fn replica_on_another_server_is_refused_until_it_is_adopted() {
+    let (original, other) = (S3(S3Server::new()), S3(S3Server::new()));
+    let mut client = Client::new(&original.0.url(), "failover");
+    let grant = client.acquire().unwrap();
+    let from = original.0.data().join(S3Server::BUCKET).join("leases");
+    let to = other.0.data().join(S3Server::BUCKET);
+    let copied = std::process::Command::new("cp").arg("-a").args([&from, &to]).status().unwrap();
+    assert!(copied.success());
+    let renewed = client.renew(&grant).unwrap();
+    let store = connect(&other.0.url()).unwrap();
+    let mut replica = Client { store, namespace: client.namespace.clone() };
+    assert_foreign(&mut replica, S3Server::BUCKET);
+    assert!(replica.adopt().floor >= renewed.fence);
 }
 
 /// Checks the limit that the documentation states: hosts get no leases from a server whose clock lags.
@@ -127,6 +164,8 @@ fn invalid_urls_are_rejected_with_the_wrong_part() {
         ("s3://Bucket/x?region=us-east-1", "BUCKET"),
         ("s3://bucket/a%20b?region=us-east-1", "prefix"),
         ("s3://bucket/../x?region=us-east-1", "prefix"),
+        ("s3://bucket//x?region=us-east-1", "empty part"),
+        ("s3://a1b2.mrap/x?region=us-east-1", "multi-region"),
         ("s3://bucket/x?region=US", "region"),
         ("s3://bucket/x?region=us-east-1&endpoint=ftp://h", "endpoint"),
         ("s3://key@bucket/x?region=us-east-1", "secret key"),

@@ -1,5 +1,8 @@
 use std::any::Any;
 use std::fs::File;
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -104,6 +107,74 @@ impl StoreUnderTest for S3 {
                 serde_json::from_str(text).unwrap_or_else(|_| text.into());
         });
     }
+
+    fn crash_voids_tokens(&self) -> bool {
+        false
+    }
+}
+
+/// A server whose copies are restored into new buckets, and keep the times of the objects.
+pub(crate) struct OtherBuckets {
+    server: S3Server,
+    bucket: Mutex<String>,
+    copies: AtomicU32,
+}
+
+impl OtherBuckets {
+    pub(crate) fn new() -> Self {
+        Self {
+            server: S3Server::new(),
+            bucket: Mutex::new(S3Server::BUCKET.into()),
+            copies: AtomicU32::new(0),
+        }
+    }
+
+    fn bucket(&self) -> String {
+        self.bucket.lock().unwrap().clone()
+    }
+
+    fn copy(&self, from: &str, to: &str) {
+        let (from, to) = (self.server.data().join(from), self.server.data().join(to));
+        let copied = Command::new("cp").arg("-a").args([from, to]).status().unwrap();
+        assert!(copied.success());
+    }
+}
+
+impl StoreUnderTest for OtherBuckets {
+    fn connect(&self) -> Box<dyn Store> {
+        eventually_connect(&self.server.url().replace(S3Server::BUCKET, &self.bucket()))
+    }
+
+    fn crash(&self) {
+        self.server.kill();
+        self.server.start();
+    }
+
+    fn backup(&self) -> Box<dyn Any> {
+        let number = self.copies.fetch_add(1, Ordering::Relaxed);
+        let name = format!("copy-{number}");
+        self.copy(&self.bucket(), &name);
+        Box::new(name)
+    }
+
+    /// Uses the bucket that contains the copy.
+    fn restore(&self, copy: Box<dyn Any>) {
+        *self.bucket.lock().unwrap() = *copy.downcast::<String>().expect("a backup");
+    }
+
+    fn delete_row(&self, _namespace: &str, _node: u64) -> Result<(), String> {
+        Err("only for restores".into())
+    }
+
+    fn lower_fence(&self, _namespace: &str, _node: u64) -> Result<(), String> {
+        Err("only for restores".into())
+    }
+
+    fn guards_rows(&self) -> bool {
+        false
+    }
+
+    fn damage(&self, _namespace: &str, _node: u64, _field: &str, _text: &str) {}
 
     fn crash_voids_tokens(&self) -> bool {
         false

@@ -198,6 +198,7 @@ macro_rules! test_sql_server {
             locked_row_is_unavailable_until_it_is_unlocked,
             store_can_be_used_inside_an_asynchronous_runtime,
             documented_privileges_suffice_for_a_service_and_no_more,
+            random_restores_repeat_no_tick,
             triggers_reject_unsafe_changes_by_the_owner,
             history_is_deleted_only_by_pruning,
             server_certificate_is_verified,
@@ -214,6 +215,11 @@ macro_rules! test_sql_server {
     };
 }
 pub(crate) use test_sql_server;
+
+pub(crate) fn random_restores_repeat_no_tick<S: SqlServer>() {
+    let under_test = UnderTest(S::new());
+    flakeid_conformance::restorations::random_restores_repeat_no_tick(&under_test, 6);
+}
 
 /// Checks leases on the running server whose URL is in an environment variable, so that other server versions can be
 /// tested. If the variable is not set, the test starts a private server.

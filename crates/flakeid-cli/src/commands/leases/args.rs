@@ -48,6 +48,13 @@ pub(super) struct InitArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) quiet: Option<String>,
 
+    /// Allow windows with which a restore of data that are over 5 min old could go unnoticed
+    ///
+    /// S3 and Kubernetes notice a restore only by the age of the data, which must be longer than
+    /// --max-window + 2 x --max-skew.
+    #[arg(long)]
+    pub(super) long_windows: bool,
+
     /// Declare that this store has never had a namespace with this name; nodes are granted
     /// immediately
     ///

@@ -13,13 +13,29 @@ use crate::format::{duration, number};
 use crate::terminal;
 use flakeid_json::layout_name;
 
+/// The age up to which restored data may go unnoticed unless the operator allows more, in milliseconds.
+const LONGEST_UNNOTICED_MS: u64 = 300_000;
+
 pub(super) fn run(args: &InitArgs) -> Outcome {
     let layout = args.layout.resolve()?;
     let (namespace, location) = (args.store.namespace()?, args.store.location()?);
-    let builder = NamespaceBuilder::from_location(location, &namespace, layout);
+    let builder = NamespaceBuilder::from_location(location.clone(), &namespace, layout);
     let builder = with_options(builder, args, &layout)?;
     builder.check()?;
     let bounds = builder.bounds();
+    let unnoticed_ms = location.unnoticed_age_ms(&bounds).unwrap_or(0);
+    if unnoticed_ms > LONGEST_UNNOTICED_MS && !args.long_windows {
+        let unnoticed = duration::exact(unnoticed_ms);
+        return Err(Error::invalid_option(
+            "--max-window",
+            &format!(
+                "with these bounds, this store would not notice that its data were replaced with data up to \
+                 {unnoticed} old, and would grant nodes twice: choose --max-window + 2 x --max-skew of at most 5 min, \
+                 or add --long-windows"
+            ),
+        )
+        .into());
+    }
     if bounds.continuation_ms() < bounds.max_window_ms {
         terminal::warning(
             "--quiet minus four times --max-skew is shorter than --max-window: after a restart of the \

@@ -75,24 +75,24 @@ pub(super) fn draw(name: &str, leases: &Leases, all: bool) -> String {
             duration::relative(floor, listing.now)
         );
     }
-    if let Some(warning) = data_warning(listing.continuity) {
+    if let Some(warning) = data_warning(&listing.continuity) {
         let _ = writeln!(text, "{YELLOW}{warning}{YELLOW:#}");
     }
     text
 }
 
 /// Returns a warning for the operator if the store's data may be out of date.
-const fn data_warning(continuity: Continuity) -> Option<&'static str> {
+fn data_warning(continuity: &Continuity) -> Option<String> {
     match continuity {
         Continuity::Same => None,
         Continuity::Restored => Some(
             "the store was restored, failed over or restarted: its leases cannot be renewed, and from \
-             the next request on, nothing is granted until all of them have ended",
+             the next request on, nothing is granted until all of them have ended"
+                .into(),
         ),
-        Continuity::Foreign => Some(
-            "the store's files come from another machine: nothing is granted until you run \
-             `flakeid leases adopt`",
-        ),
+        Continuity::Foreign(why) => {
+            Some(format!("{why}: nothing is granted until you run `flakeid leases adopt`"))
+        }
     }
 }
 
