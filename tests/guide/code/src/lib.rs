@@ -14,6 +14,7 @@ mod help;
 mod metrics;
 mod presets;
 mod recipes;
+mod restores;
 mod sqlite;
 
 use std::path::{Path, PathBuf};
