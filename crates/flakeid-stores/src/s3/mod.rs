@@ -61,7 +61,7 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
         None => (format!("https://{bucket}.s3.{region}.{}", aws::domain(&region)), String::new()),
     };
     let place = format!("{}/{bucket}/{prefix}", host_of(&endpoint, bucket));
-    if bucket.ends_with(".mrap") || place.contains("s3-global.") {
+    if bucket.rsplit('.').next() == Some("mrap") || place.contains("s3-global.") {
         return Err(url.reject(
             "the URL names a multi-region access point, whose buckets could grant the same node twice; name one bucket",
         ));
