@@ -18,6 +18,7 @@ use crate::store::StoreArgs;
 /// that the server has lost. An embedded store detects such a loss.
 #[derive(Args)]
 #[command(after_long_help = INIT_EXAMPLES)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(super) struct InitArgs {
     #[command(flatten)]
     pub(super) store: StoreArgs,
