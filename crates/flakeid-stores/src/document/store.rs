@@ -140,6 +140,7 @@ fn longest_pause(attempt: Duration, elapsed: Duration) -> Duration {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic, reason = "tests only")]
 mod tests {
     use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -198,7 +199,7 @@ mod tests {
 
         const OLD_DOCUMENTS: OldDocuments = OldDocuments::Current;
 
-        fn shown(&self) -> &str {
+        fn shown(&self) -> &'static str {
             "test"
         }
 
