@@ -9,6 +9,9 @@ use crate::values::{
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::{Namespace, Record, Row, SubGrant};
 
+/// The version of these formats. A namespace without a version has version 1.
+const VERSION: u64 = 1;
+
 /// The JSON fields of a namespace, in the order in which [`namespace_values`] returns their values.
 const NAMESPACE: [&str; 10] = [
     "layout",
@@ -49,11 +52,23 @@ const SUB_GRANT: [&str; 7] = ["start", "block_grant", "grant", "name", "host", "
 
 /// Converts a namespace to a JSON object for the store.
 pub(crate) fn namespace_json(namespace: &Namespace) -> Result<Json, Fault> {
-    Ok(write(&NAMESPACE, namespace_values(namespace)?))
+    let mut json = write(&NAMESPACE, namespace_values(namespace)?);
+    json["version"] = VERSION.into();
+    Ok(json)
 }
 
 /// Parses the output of [`namespace_json`].
+///
+/// # Errors
+/// [`Fault::Rejected`] if a later version of the library wrote the namespace, or if a field is missing or invalid.
 pub(crate) fn namespace_of(name: &str, json: Json) -> Result<Namespace, Fault> {
+    let version = json.get("version").cloned().unwrap_or_else(|| VERSION.into());
+    if version != VERSION {
+        return Err(Fault::Rejected(format!(
+            "namespace {name:?} has version {version}, but this build supports version {VERSION}: use the flakeid that \
+             created it, or a newer one"
+        )));
+    }
     Cells::read_namespace(name, read(&NAMESPACE, name, None, json)?)
 }
 
@@ -189,6 +204,20 @@ mod tests {
 
         let sub = SubGrant { node: 7, start: 5, block_grant: 2, grant: 1, owner, acquired: 4 };
         assert_eq!(sub_grant_of("n", 7, sub_grant_json(&sub).unwrap()).unwrap(), sub);
+    }
+
+    #[test]
+    fn namespace_of_a_later_version_is_refused_and_of_an_earlier_one_is_read() {
+        let namespace = Namespace::new("n", Layout::TWITTER);
+        let mut json = namespace_json(&namespace).unwrap();
+        json["version"] = 2.into();
+        let later = namespace_of("n", json.clone());
+        assert!(
+            matches!(&later, Err(Fault::Rejected(text)) if text.contains("version 2")),
+            "{later:?}"
+        );
+        json.as_object_mut().unwrap().remove("version");
+        assert_eq!(namespace_of("n", json).unwrap(), namespace);
     }
 
     #[test]
