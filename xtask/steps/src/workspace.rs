@@ -50,7 +50,7 @@ const LONGEST: [&str; 14] = [
 
 /// The number of executables that run at the same time. It may exceed the number of cores, because most executables
 /// wait.
-const AT_ONCE: usize = 4;
+const AT_ONCE: usize = 3;
 
 /// Builds every test.
 pub fn build() -> Result<Vec<Suite>, Failed> {

@@ -53,7 +53,7 @@ pub(super) struct InitArgs {
     ///
     /// S3 and Kubernetes notice a restore only by the age of the data, which must be longer than
     /// --max-window + 2 x --max-skew.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(super) long_windows: bool,
 
     /// Declare that this store has never had a namespace with this name; nodes are granted
