@@ -1,5 +1,5 @@
 //! The S3 store, for S3 itself and for servers with its interface. The URL is `s3://[id:secret@]bucket/prefix`, with the
-//! options `region` and `endpoint`. Without an access key in the URL, flakeid uses the credentials of the environment.
+//! options `region`, `endpoint` and `place`. Without an access key in the URL, flakeid uses the credentials of the environment.
 //!
 //! - A namespace is one object, `<prefix>/<namespace>.json`. The objects with a
 //!   namespace's history are `<prefix>/<namespace>/history-<part>-<number>.json`.
@@ -15,8 +15,8 @@
 //!   `max_window + 2 × max_skew`, but at least 60 s. The first case is a copy that was put back; the second is a bucket
 //!   from which newer versions were deleted, and also a namespace in which no lease was in use.
 //! - **Replicas**: a namespace records the host of its server, its bucket and its prefix. At another place it is refused
-//!   until an operator runs `flakeid leases adopt`, because the original may be in use. Two names of one server are two
-//!   places, so all processes must use the same name.
+//!   until an operator runs `flakeid leases adopt`, because the original may be in use. Two hosts of one server are two
+//!   places, unless all URLs give the server one name with the option `place`.
 //! - **Not detected**, in addition to the cases that [no store detects](flakeid_protocol::store): a copy that another
 //!   program puts back within 4.5 s after it was made, newer versions that are deleted within 60 s after they were
 //!   written, and a replica that takes over the host name of the original. A namespace whose object was deleted is missing; see `flakeid leases init --lost`.
@@ -32,7 +32,7 @@ use flakeid_protocol::url::ServerUrl;
 
 /// Connects to the bucket in the URL, and checks that the server enforces the conditions of writes.
 pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
-    let url = ServerUrl::parse(url, &["region", "endpoint"])?;
+    let url = ServerUrl::parse(url, &["region", "endpoint", "place"])?;
     let (_, place) = url.base.split_once("://").unwrap_or_default();
     let place = place.rsplit_once('@').map_or(place, |(_, place)| place);
     let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
@@ -60,7 +60,16 @@ pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
         }
         None => (format!("https://{bucket}.s3.{region}.{}", aws::domain(&region)), String::new()),
     };
-    let place = format!("{}/{bucket}/{prefix}", host_of(&endpoint, bucket));
+    let server = match url.option("place")? {
+        Some(name) if is_name_of_server(&name) => name,
+        Some(name) => {
+            return Err(url.reject(format_args!(
+                "the place {name:?} is not a name of 1 to 100 of A-Z a-z 0-9 : . _ -"
+            )));
+        }
+        None => host_of(&endpoint, bucket),
+    };
+    let place = format!("{server}/{bucket}/{prefix}");
     if bucket.rsplit('.').next() == Some("mrap") || place.contains("s3-global.") {
         return Err(url.reject(
             "the URL names a multi-region access point, whose buckets could grant the same node twice; name one bucket",
@@ -94,6 +103,12 @@ struct S3 {
     prefix: String,
     /// The server's host, the bucket and the prefix.
     place: String,
+}
+
+/// Whether the option `place` may have this value.
+fn is_name_of_server(name: &str) -> bool {
+    let is_allowed = |b: u8| b.is_ascii_alphanumeric() || b"._-:".contains(&b);
+    (1..=100).contains(&name.len()) && name.bytes().all(is_allowed)
 }
 
 /// Returns the host of an endpoint, and its port unless it is the default one. Several spellings of one endpoint have

@@ -99,6 +99,22 @@ fn random_restores_into_other_buckets_repeat_no_tick() {
     flakeid_conformance::restorations::random_restores_repeat_no_tick(&store, 20);
 }
 
+/// Checks that another host of the same server is accepted only if the URL gives the server its recorded name.
+#[test]
+fn two_hosts_of_one_server_need_one_name() {
+    let store = S3(S3Server::new());
+    let mut client = Client::new(&store.0.url(), "hosts");
+    let grant = client.acquire().unwrap();
+    let url = store.0.url().replace("//127.0.0.1", "//localhost");
+    let namespace = client.namespace.clone();
+    let mut unnamed = Client { store: connect(&url).unwrap(), namespace: namespace.clone() };
+    assert_foreign(&mut unnamed, "localhost");
+    let name = store.0.url().split("endpoint=http://").nth(1).unwrap().to_owned();
+    let mut named = Client { store: connect(&format!("{url}&place={name}")).unwrap(), namespace };
+    named.renew(&grant).unwrap();
+    assert_eq!(client.list().unwrap().continuity, Continuity::Same);
+}
+
 /// Checks that another server with the same bucket, such as an asynchronous replica, is refused until it is adopted.
 #[test]
 fn replica_on_another_server_is_refused_until_it_is_adopted() {
@@ -166,6 +182,7 @@ fn invalid_urls_are_rejected_with_the_wrong_part() {
         ("s3://bucket/../x?region=us-east-1", "prefix"),
         ("s3://bucket//x?region=us-east-1", "empty part"),
         ("s3://a1b2.mrap/x?region=us-east-1", "multi-region"),
+        ("s3://bucket/x?region=us-east-1&place=a@b", "place"),
         ("s3://bucket/x?region=US", "region"),
         ("s3://bucket/x?region=us-east-1&endpoint=ftp://h", "endpoint"),
         ("s3://key@bucket/x?region=us-east-1", "secret key"),

@@ -60,12 +60,20 @@ impl AnyServer {
         }
     }
 
+    fn url(&self) -> String {
+        match self {
+            // The proxies are several hosts of one server.
+            Self::S3(server) => format!("{}&place=campaign", server.url()),
+            _ => self.server().url(),
+        }
+    }
+
     /// Returns the URL of the store through a proxy for `port`.
     fn url_at(&self, port: u16, proxy: u16) -> String {
         if let Self::Kubernetes(server) = self {
             return server.url_at(proxy);
         }
-        let url = self.server().url();
+        let url = self.url();
         url.replace(&format!("127.0.0.1:{port}"), &format!("127.0.0.1:{proxy}"))
     }
 
@@ -139,7 +147,7 @@ impl Deployment for ServerDeployment {
     }
 
     fn direct_url(&self) -> String {
-        self.server.server().url()
+        self.server.url()
     }
 
     fn prepare(&self) -> io::Result<()> {
