@@ -108,10 +108,11 @@ pub fn tokens_of_a_restored_copy_are_void(under_test: &dyn StoreUnderTest) {
 /// The store must be one in which a new namespace can grant nodes right after a restore.
 ///
 /// # Panics
-/// If the store grants a tick twice, or leaves the floor below a granted tick.
+/// If the store grants a tick twice, leaves the floor below a granted tick, or grants nothing in all rounds.
 pub fn random_restores_repeat_no_tick(under_test: &dyn StoreUnderTest, rounds: u32) {
     let rounds = std::env::var("FLAKEID_TEST_RESTORES")
         .map_or(rounds, |text| text.parse().expect("FLAKEID_TEST_RESTORES is a number"));
+    let mut grants = 0;
     for round in 0..rounds {
         let mut random = Random { round, drawn: 0 };
         let fixture = Fixture::with_namespace(under_test, &random.namespace());
@@ -127,6 +128,7 @@ pub fn random_restores_repeat_no_tick(under_test: &dyn StoreUnderTest, rounds: u
             let request = Acquire { window_ms, ..fixture.request_node(node) };
             // A node that is taken over too often is too far ahead.
             let Ok(grant) = client.acquire(&request) else { continue };
+            grants += 1;
             if random.below(2) == 0 {
                 let _ = client.renew(&renewal(&grant, grant.fence + 1));
             }
@@ -140,13 +142,14 @@ pub fn random_restores_repeat_no_tick(under_test: &dyn StoreUnderTest, rounds: u
         for node in 0..3 {
             let request = Acquire { window_ms, ..fixture.request_node(node) };
             if let Err(Refusal::Foreign(_)) = client.acquire(&request) {
-                let _ = client.persist(operations::adopt);
+                client.persist(operations::adopt).expect("an operator may adopt a copy");
             }
         }
         fixture.log().check_disjoint();
         let listing = client.list();
         assert!(listing.namespace.floor >= highest, "round {round}: {highest} {listing:?}");
     }
+    assert!(grants >= rounds, "{grants} grants in {rounds} rounds");
 }
 
 /// Numbers that are the same in each run.

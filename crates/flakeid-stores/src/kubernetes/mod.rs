@@ -229,7 +229,7 @@ impl Documents for Kubernetes {
             let content_type = "application/json-patch+json";
             self.send("PATCH", &format!("/{map}{manager}"), content_type, &patch.to_string())?
         } else {
-            // A new document of a namespace is still without the namespace, which no list shows yet.
+            // `names` omits a `ConfigMap` without the entry `namespace`. The first change of the document adds the entry.
             let object = json!({
                 "metadata": { "name": map, "labels": { "app.kubernetes.io/managed-by": MANAGER } },
                 "data": { "document": text, "nonce": nonce },

@@ -49,10 +49,10 @@ pub(super) struct InitArgs {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(super) quiet: Option<String>,
 
-    /// Allow windows with which a restore of data that are over 5 min old could go unnoticed
+    /// Allow windows so long that a restore of data from over 5 min ago could go unnoticed
     ///
-    /// S3 and Kubernetes notice a restore only by the age of the data, which must be longer than
-    /// --max-window + 2 x --max-skew.
+    /// S3 and Kubernetes notice some restores only by the age of the data, and only if the age
+    /// exceeds --max-window + 2 x --max-skew.
     #[arg(long, hide_short_help = true)]
     pub(super) long_windows: bool,
 
