@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::future::{Future, ready};
-use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -20,6 +19,7 @@ use tokio::time::sleep;
 
 use crate::connections::{Busy, Slot, State};
 use crate::listener::Stream;
+use crate::rate::Peer;
 use crate::service::Service;
 use crate::tls::{self, TlsSettings};
 use crate::woken::WokenFuture;
@@ -33,7 +33,7 @@ const LAST_BYTES: Duration = Duration::from_millis(500);
 /// An accepted connection.
 pub(crate) struct Connection {
     pub(crate) stream: Box<dyn Stream>,
-    pub(crate) peer: Option<IpAddr>,
+    pub(crate) peer: Option<Peer>,
     /// The names in the client's certificate.
     pub(crate) names: Arc<[String]>,
     pub(crate) slot: Slot,

@@ -7,7 +7,6 @@
 
 use std::collections::HashMap;
 use std::future::Future;
-use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +15,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio::time::{sleep, sleep_until};
 
-use crate::rate::network_of;
+use crate::rate::Peer;
 
 /// The number of connections that are compared to select a connection to close. When 10,000 connections are open,
 /// comparing all connections would take a millisecond for each new connection.
@@ -46,7 +45,7 @@ pub(crate) struct Connections {
 #[derive(Debug, Default)]
 struct Open {
     all: Vec<Arc<State>>,
-    by_client: HashMap<IpAddr, Vec<Arc<State>>>,
+    by_client: HashMap<Peer, Vec<Arc<State>>>,
     /// The state of the pseudorandom number generator that selects the connections to compare.
     seed: u64,
 }
@@ -56,7 +55,7 @@ struct Open {
 pub(crate) struct State {
     began: Instant,
     pub(crate) listener: &'static str,
-    client: Option<IpAddr>,
+    client: Option<Peer>,
     /// The connection's index in the list of all connections.
     place: AtomicUsize,
     /// The connection's index in the list of the client's connections.
@@ -108,11 +107,11 @@ impl Connections {
     pub(crate) async fn enter(
         self: &Arc<Self>,
         listener: &'static str,
-        peer: Option<IpAddr>,
+        peer: Option<Peer>,
     ) -> Option<Slot> {
         loop {
             let closed = self.closed.notified();
-            match self.try_enter(listener, peer.map(network_of)) {
+            match self.try_enter(listener, peer.map(Peer::client)) {
                 Entry::Registered(slot) => return Some(slot),
                 Entry::ClientIsFull => return None,
                 Entry::ServerIsFull => tokio::select! {
@@ -123,7 +122,7 @@ impl Connections {
         }
     }
 
-    fn try_enter(self: &Arc<Self>, listener: &'static str, client: Option<IpAddr>) -> Entry {
+    fn try_enter(self: &Arc<Self>, listener: &'static str, client: Option<Peer>) -> Entry {
         let now = self.now_ms();
         let mut open = self.lock();
         let of_client = client.and_then(|client| open.by_client.get(&client)).map_or(0, Vec::len);
@@ -224,14 +223,14 @@ impl Open {
 
     /// Compares connections of `client`, or of all clients if `client` is `None`, and closes the connection that is
     /// most suitable for replacement. Returns `false` if every compared connection is in use.
-    fn replace_one(&mut self, client: Option<IpAddr>, now_ms: u64) -> bool {
+    fn replace_one(&mut self, client: Option<Peer>, now_ms: u64) -> bool {
         let Some(replaced) = self.most_dispensable(client, now_ms) else { return false };
         self.remove(&replaced);
         replaced.replaced.notify_one();
         true
     }
 
-    fn most_dispensable(&mut self, client: Option<IpAddr>, now_ms: u64) -> Option<Arc<State>> {
+    fn most_dispensable(&mut self, client: Option<Peer>, now_ms: u64) -> Option<Arc<State>> {
         // The multiplier and the increment come from Knuth's linear congruential generator for MMIX.
         self.seed = self.seed.wrapping_mul(6_364_136_223_846_793_005);
         self.seed = self.seed.wrapping_add(1_442_695_040_888_963_407);
@@ -377,8 +376,8 @@ fn milliseconds(of: Duration) -> u64 {
 mod tests {
     use super::*;
 
-    fn client(number: u8) -> IpAddr {
-        IpAddr::from([192, 0, 2, number])
+    fn client(number: u8) -> Peer {
+        Peer::Address([192, 0, 2, number].into())
     }
 
     fn enter(connections: &Arc<Connections>, number: u8) -> Option<Slot> {

@@ -21,11 +21,15 @@ use crate::answer::Answer;
 use crate::body::Body;
 use crate::pages;
 use crate::query::{number, parameters};
+use crate::quota::Quotas;
+use crate::rate::Peer;
 
 /// The maximum length of a request body, in bytes. Holders send bodies of about 500 bytes.
 const LONGEST_BODY: usize = 8 << 10;
 /// The longest time that a client may take to send the request body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+/// The time after which a client whose quota is used up should try again.
+const QUOTA_RETRY: Duration = Duration::from_secs(5);
 /// The largest number of leases that one response can list.
 const MOST_LISTED: u64 = 10_000;
 
@@ -33,6 +37,8 @@ const MOST_LISTED: u64 = 10_000;
 pub(crate) struct Leases<'a> {
     pub(crate) broker: &'a Broker,
     pub(crate) namespace: &'a str,
+    pub(crate) quotas: &'a Quotas,
+    pub(crate) peer: Option<Peer>,
 }
 
 impl Leases<'_> {
@@ -93,9 +99,15 @@ impl Leases<'_> {
             Err(answer) => return Ok(answer),
         };
         let acquire = body.to_request(self.layout(), fresh_token())?;
+        let place = match self.quotas.enter(self.broker, self.peer) {
+            Ok(place) => place,
+            Err(most) => return Ok(refuse_more(most)),
+        };
+
         let granted = timeout(self.broker.max_wait(), self.broker.acquiring(acquire, read)).await;
         Ok(match granted.unwrap_or_else(|_| Err(self.broker.waiting_fault())) {
             Ok(grant) => {
+                place.keep(grant.node, grant.token);
                 let grant = GrantJson::new(&grant, self.broker.address(), self.layout());
                 Answer::json(StatusCode::OK, &grant)
             }
@@ -163,6 +175,15 @@ impl Leases<'_> {
     pub(crate) fn layout(&self) -> &Layout {
         self.broker.layout()
     }
+}
+
+/// Rejects a request of a client that holds as many leases as one client may hold.
+fn refuse_more(most: u64) -> Answer {
+    let message = format!(
+        "this client holds {most} leases, the most that one client may hold \
+         (--max-leases-per-client): release some of them, or wait until they end"
+    );
+    Answer::too_many(&message, QUOTA_RETRY)
 }
 
 /// Parses a JSON request body. The inner error is the response if the body is not declared as JSON, cannot be read, is

@@ -42,6 +42,7 @@ mod pages;
 mod pieces;
 mod pruning;
 mod query;
+mod quota;
 mod rate;
 mod reads;
 mod reload;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::{self, IoSlice};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -17,6 +17,7 @@ use tokio::time::{Sleep, sleep};
 use tokio_rustls::server::TlsStream;
 
 use crate::connections::State;
+use crate::rate::Peer;
 
 /// An address to listen on.
 ///
@@ -236,7 +237,7 @@ pub(crate) enum BoundListener {
 
 impl BoundListener {
     /// Binds the listener's address. This function must be called in the context of a tokio runtime.
-    pub(crate) async fn new(listener: &Listener) -> io::Result<Self> {
+    pub(crate) async fn new(listener: &Listener, unix_mode: Option<u32>) -> io::Result<Self> {
         match listener {
             Listener::Tcp(address) => {
                 let listener = std::net::TcpListener::bind(address)?;
@@ -261,9 +262,9 @@ impl BoundListener {
                     listener => listener?,
                 };
                 // The socket gives access to the server, so only the file's owner and group may connect, regardless of
-                // the process's umask.
-                let permissions = std::fs::symlink_metadata(path)?.permissions();
-                let permissions = Permissions::from_mode(permissions.mode() & 0o770);
+                // the process's umask, unless the options say otherwise.
+                let mode = std::fs::symlink_metadata(path)?.permissions().mode();
+                let permissions = Permissions::from_mode(unix_mode.unwrap_or(mode & 0o770));
                 std::fs::set_permissions(path, permissions)?;
                 Ok(Self::Unix { listener, path: path.clone() })
             }
@@ -283,17 +284,21 @@ impl BoundListener {
         }
     }
 
-    /// Accepts a connection. Returns the socket and, for TCP, the client's IP address.
-    pub(crate) async fn accept(&self) -> io::Result<(Socket, Option<IpAddr>)> {
+    /// Accepts a connection. Returns the socket, and the client's IP address or user.
+    pub(crate) async fn accept(&self) -> io::Result<(Socket, Option<Peer>)> {
         match self {
             Self::Tcp(listener) => {
                 let (stream, peer) = listener.accept().await?;
                 // Nagle's algorithm is disabled, because it can delay small responses.
                 stream.set_nodelay(true)?;
-                Ok((Socket::Tcp(stream), Some(peer.ip())))
+                Ok((Socket::Tcp(stream), Some(Peer::Address(peer.ip()))))
             }
             #[cfg(unix)]
-            Self::Unix { listener, .. } => Ok((Socket::Unix(listener.accept().await?.0), None)),
+            Self::Unix { listener, .. } => {
+                let stream = listener.accept().await?.0;
+                let peer = stream.peer_cred().ok().map(|credentials| Peer::User(credentials.uid()));
+                Ok((Socket::Unix(stream), peer))
+            }
         }
     }
 }

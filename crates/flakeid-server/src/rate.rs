@@ -1,6 +1,7 @@
 //! A rate limiter, which limits the number of IDs, requests or leases that each client can get per second.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,9 +13,9 @@ const MOST_CLIENTS: usize = 10_000;
 /// entries.
 const SWEEP_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The address of the client that sent a request, in the request's extensions.
-/// [`Server`](crate::Server) sets this address. In another server based on hyper, all requests
-/// without an address share one limit.
+/// The client that sent a request, in the request's extensions: its address or, on a Unix socket, its user.
+/// [`Server`](crate::Server) sets this extension. In another server based on hyper, all requests without it share one
+/// limit.
 ///
 /// ```
 /// use std::net::IpAddr;
@@ -23,11 +24,40 @@ const SWEEP_INTERVAL: Duration = Duration::from_millis(100);
 /// use hyper::Request;
 ///
 /// let mut request = Request::new(());
-/// request.extensions_mut().insert(Peer(IpAddr::from([192, 0, 2, 7])));
+/// request.extensions_mut().insert(Peer::Address(IpAddr::from([192, 0, 2, 7])));
 /// assert!(request.extensions().get::<Peer>().is_some());
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Peer(pub IpAddr);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Peer {
+    /// The address of a TCP client.
+    Address(IpAddr),
+    /// The numeric ID of the user whose process connected to the Unix socket.
+    User(u32),
+}
+
+impl Peer {
+    /// Returns the peer that identifies a client. For IPv6, this peer is the client's /64 network, because a client can
+    /// choose any address in its network.
+    pub(crate) fn client(self) -> Self {
+        match self {
+            Self::Address(address) => Self::Address(match address.to_canonical() {
+                IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+                address @ IpAddr::V4(_) => address,
+            }),
+            user @ Self::User(_) => user,
+        }
+    }
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Address(address) => write!(formatter, "{address}"),
+            Self::User(user) => write!(formatter, "user {user}"),
+        }
+    }
+}
 
 /// A rate limiter with a separate limit for each client.
 #[derive(Debug)]
@@ -42,7 +72,7 @@ pub(crate) struct RateLimiter {
 #[derive(Debug)]
 struct Clients {
     /// The time at which each client's whole burst is available again.
-    free_at: HashMap<IpAddr, Instant>,
+    free_at: HashMap<Peer, Instant>,
     /// The time at which the whole burst is available again to the clients that share one limit.
     others: Instant,
     /// The time of the last search for inactive clients.
@@ -68,14 +98,14 @@ impl RateLimiter {
     /// The error is the time until the client can take `count` IDs. In this case, no IDs are taken.
     pub(crate) fn take(
         &self,
-        peer: Option<IpAddr>,
+        peer: Option<Peer>,
         count: u64,
         now: Instant,
     ) -> Result<(), Duration> {
         // The time is limited to 1e9 s (about 30 years), so that the sum of an instant and this time cannot overflow.
         let cost = Duration::from_secs_f64((count as f64 / self.per_second as f64).min(1e9));
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        let free_at = clients.free_at(peer.map(network_of), now);
+        let free_at = clients.free_at(peer.map(Peer::client), now);
         let ahead = free_at.saturating_duration_since(now);
         let needed = ahead + cost.min(self.burst);
         if needed > self.burst {
@@ -88,7 +118,7 @@ impl RateLimiter {
 }
 
 impl Clients {
-    fn free_at(&mut self, client: Option<IpAddr>, now: Instant) -> &mut Instant {
+    fn free_at(&mut self, client: Option<Peer>, now: Instant) -> &mut Instant {
         let Some(client) = client else { return &mut self.others };
         let is_full = self.free_at.len() >= MOST_CLIENTS && !self.free_at.contains_key(&client);
         if is_full && now.saturating_duration_since(self.swept) >= SWEEP_INTERVAL {
@@ -102,25 +132,13 @@ impl Clients {
     }
 }
 
-/// Returns the address that identifies a client. For IPv6, this address is the client's /64 network, because a client
-/// can choose any address in its network.
-pub(crate) fn network_of(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => {
-            let network = address.to_bits() >> 64 << 64;
-            Ipv6Addr::from_bits(network).into()
-        }
-        address @ IpAddr::V4(_) => address,
-    }
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
 
     fn take(rates: &RateLimiter, client: u32, count: u64, now: Instant) -> Result<(), Duration> {
-        rates.take(Some(IpAddr::from(client.to_be_bytes())), count, now)
+        rates.take(Some(Peer::Address(client.to_be_bytes().into())), count, now)
     }
 
     fn ms(ms: u64) -> Duration {
@@ -176,11 +194,12 @@ mod tests {
 
     #[test]
     fn each_network_has_its_own_rate_limit_but_excess_networks_share_one_limit() {
-        let parse = |text: &str| network_of(text.parse().unwrap());
+        let parse = |text: &str| Peer::Address(text.parse().unwrap()).client();
         assert_eq!(parse("2001:db8:1:2:3:4:5:6"), parse("2001:db8:1:2::9"));
         assert_ne!(parse("2001:db8:1:2::1"), parse("2001:db8:1:3::1"));
         assert_eq!(parse("::ffff:192.0.2.7"), parse("192.0.2.7"));
         assert_ne!(parse("192.0.2.7"), parse("192.0.2.8"));
+        assert_ne!(Peer::User(0).client(), Peer::User(1_000).client());
 
         let start = Instant::now();
         let rates = RateLimiter::new(1, start);

@@ -1,6 +1,5 @@
 //! Issues the IDs of one namespace, and responds to requests about the namespace.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,7 +14,7 @@ use crate::body::{Body, IdStream};
 use crate::forms::Form;
 use crate::pieces::IdPieces;
 use crate::query::{number, parameters};
-use crate::rate::RateLimiter;
+use crate::rate::{Peer, RateLimiter};
 use crate::reads;
 use crate::route::Resource;
 use crate::tokens::Denied;
@@ -66,7 +65,7 @@ impl Served {
         &self,
         resource: Resource<'_>,
         request: &Parts,
-        peer: Option<IpAddr>,
+        peer: Option<Peer>,
         limits: Limits,
     ) -> Result<Answer, Error> {
         let (layout, name) = (self.generator.layout(), self.layout_name.as_str());
@@ -97,7 +96,7 @@ impl Served {
     async fn issue(
         &self,
         request: &Parts,
-        peer: Option<IpAddr>,
+        peer: Option<Peer>,
         limits: Limits,
     ) -> Result<Answer, Error> {
         let [count] = parameters(request.uri.query(), ["count"])?;
@@ -146,7 +145,7 @@ impl Served {
     pub(crate) fn take_from_rate_limit(
         &self,
         count: u64,
-        peer: Option<IpAddr>,
+        peer: Option<Peer>,
     ) -> Result<(), TooMany> {
         let Some(rates) = &self.rates else { return Ok(()) };
         rates.take(peer, count, Instant::now()).map_err(|wait| {

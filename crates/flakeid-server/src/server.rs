@@ -55,14 +55,15 @@ pub struct ServeOptions {
     /// The address of the admin listener, which serves health checks and metrics without TLS and does not require a
     /// token. If this field is `None`, only the public listener serves health checks and metrics.
     pub admin: Option<Listener>,
+    /// The permissions of the Unix socket's file, from 0 to 0o777. `None` lets only the file's owner and group connect.
+    pub unix_mode: Option<u32>,
     /// The largest number of simultaneous connections. At this limit, a new connection replaces a connection on which
     /// no request has been accepted yet, or a connection that has been idle for 5 s. If all connections are in use, the
     /// new connection waits until another connection ends. The server lowers the limit if the process is not allowed to
     /// open enough files.
     pub max_connections: usize,
     /// The largest number of simultaneous connections from one client address or, for IPv6, from
-    /// one /64 network. `None` means half of `max_connections`. This limit does not apply to Unix
-    /// sockets.
+    /// one /64 network, or from one user of a Unix socket. `None` means half of `max_connections`.
     pub max_connections_per_client: Option<usize>,
     /// The maximum time to receive a request head, and the maximum time until the first accepted request on a new
     /// connection. An idle HTTP connection is also closed after this time. Idle connections of Redis and gRPC clients
@@ -86,6 +87,7 @@ impl Default for ServeOptions {
             #[cfg(feature = "grpc")]
             grpc: None,
             admin: None,
+            unix_mode: None,
             max_connections: 10_000,
             max_connections_per_client: None,
             idle_timeout: Duration::from_secs(30),
@@ -141,11 +143,11 @@ impl Server {
             .enable_time()
             .event_interval(EVENT_INTERVAL)
             .build()?;
-        let bound = runtime.block_on(BoundListener::new(listener))?;
+        let bound = runtime.block_on(BoundListener::new(listener, options.unix_mode))?;
         // The listeners are removed from the options, because a socket that is already bound stays open while the
         // options contain its listener.
         let bind = |listener: Option<Listener>| match listener {
-            Some(listener) => runtime.block_on(BoundListener::new(&listener)).map(Some),
+            Some(listener) => runtime.block_on(BoundListener::new(&listener, None)).map(Some),
             None => Ok(None),
         };
         let resp = bind(options.resp.take())?;

@@ -1,7 +1,6 @@
 //! The gRPC calls that return IDs in one message or in a stream of messages.
 
 use std::future::poll_fn;
-use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -58,7 +57,7 @@ impl IdCalls {
         &self,
         namespace: &str,
         count: u64,
-        peer: Option<IpAddr>,
+        peer: Option<Peer>,
         client: Option<&Client>,
     ) -> Result<(Vec<u64>, IdPieces), NoIds> {
         let mut pieces = self.0.pieces(namespace, count, peer, client)?;
@@ -111,8 +110,8 @@ impl Stream for Messages {
     }
 }
 
-fn peer_of<T>(request: &Request<T>) -> Option<IpAddr> {
-    request.extensions().get().map(|Peer(peer)| *peer)
+fn peer_of<T>(request: &Request<T>) -> Option<Peer> {
+    request.extensions().get().copied()
 }
 
 fn client_of<T>(request: &Request<T>) -> Option<Arc<Client>> {

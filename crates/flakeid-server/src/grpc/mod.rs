@@ -35,7 +35,6 @@ use crate::connection::{
     Connection, Guarded, Phase, Phases, Serving, Shared, encrypted, has_reached, reached,
 };
 use crate::connections::{Busy, State};
-use crate::rate::Peer;
 use crate::service::Service;
 use crate::tokens::Identity;
 use frames::Limited;
@@ -209,7 +208,7 @@ pub(crate) async fn serve(connection: Connection, shared: Shared, services: Arc<
         async move {
             let busy = Busy::new(&state);
             if let Some(peer) = peer {
-                request.extensions_mut().insert(Peer(peer));
+                request.extensions_mut().insert(peer);
             }
             let response = services.respond(state, names, request).await;
             Ok::<_, Infallible>(response.map(|body| Guarded { body, _busy: busy }))

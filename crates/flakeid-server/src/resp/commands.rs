@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::future::poll_fn;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -12,6 +11,7 @@ use super::reply::Replies;
 use crate::answer::TOO_MANY;
 use crate::pieces::{IdPieces, PIECE};
 use crate::query::number;
+use crate::rate::Peer;
 use crate::served::{NoIds, TooMany};
 use crate::service::Service;
 use crate::tokens::{Client, Denied, Tokens};
@@ -35,7 +35,7 @@ const COMMANDS: [&str; 12] = [
 /// The state of a Redis client's connection.
 pub(crate) struct Session<'a> {
     service: &'a Service,
-    peer: Option<IpAddr>,
+    peer: Option<Peer>,
     /// The names in the client's certificate.
     names: Arc<[String]>,
     pub(crate) replies: Replies,
@@ -55,7 +55,7 @@ pub(crate) struct Session<'a> {
 type Refusal = (&'static str, String);
 
 impl<'a> Session<'a> {
-    pub(crate) fn new(service: &'a Service, peer: Option<IpAddr>, names: Arc<[String]>) -> Self {
+    pub(crate) fn new(service: &'a Service, peer: Option<Peer>, names: Arc<[String]>) -> Self {
         let tokens = service.current_tokens();
         let client = tokens.by_certificate(&names);
         Self {

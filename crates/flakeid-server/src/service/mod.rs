@@ -3,7 +3,6 @@
 mod requests;
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -25,7 +24,8 @@ use crate::history::HistoryPruning;
 use crate::holders::HistoryReaders;
 use crate::metrics::Metrics;
 use crate::pieces::IdPieces;
-use crate::rate::RateLimiter;
+use crate::quota::Quotas;
+use crate::rate::{Peer, RateLimiter};
 use crate::reads;
 use crate::served::{Limits, NoIds, Served};
 use crate::tls::TlsSettings;
@@ -77,6 +77,8 @@ pub struct Service {
     requests: Option<RateLimiter>,
     /// The limit on the number of leases that each client can acquire per second.
     acquires: RateLimiter,
+    /// The limit on the number of leases that each client holds at the same time.
+    quotas: Quotas,
 }
 
 impl Service {
@@ -112,6 +114,7 @@ impl Service {
             logs_access: false,
             requests: None,
             acquires: RateLimiter::with_burst(DEFAULT_LEASE_RATE, LEASE_BURST, Instant::now()),
+            quotas: Quotas::default(),
         }
     }
 
@@ -180,7 +183,7 @@ impl Service {
     }
 
     /// Limits the number of IDs per second that one client can get from all namespaces together. A client is one
-    /// address or, for IPv6, one /64 network. A client may use its limit for a whole second in a single burst. A single
+    /// address or, for IPv6, one /64 network, or one user of a Unix socket. A client may use its limit for a whole second in a single burst. A single
     /// request that exceeds the limit is also served, but the client must then wait correspondingly longer. By default,
     /// the rate is not limited.
     #[must_use]
@@ -208,6 +211,15 @@ impl Service {
     #[must_use]
     pub fn lease_rate_limit(mut self, leases_per_second: u64) -> Self {
         self.acquires = RateLimiter::with_burst(leases_per_second, LEASE_BURST, Instant::now());
+        self
+    }
+
+    /// Limits the number of leases that one client holds at the same time. A client is defined as in
+    /// [`rate_limit`](Self::rate_limit). The default is seven eighths of the nodes of each namespace, so that one client
+    /// cannot take them all.
+    #[must_use]
+    pub const fn max_leases_per_client(mut self, leases: u64) -> Self {
+        self.quotas.most = Some(leases);
         self
     }
 
@@ -264,7 +276,7 @@ impl Service {
         &self,
         namespace: &str,
         count: u64,
-        peer: Option<IpAddr>,
+        peer: Option<Peer>,
         client: Option<&Client>,
     ) -> Result<IdPieces, NoIds> {
         if let Some(client) = client {

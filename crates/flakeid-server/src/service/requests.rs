@@ -1,7 +1,6 @@
 //! Routes HTTP requests and builds their responses.
 
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -36,7 +35,7 @@ impl Service {
         B: HttpBody<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let peer = request.extensions().get().map(|Peer(peer)| *peer);
+        let peer = request.extensions().get().copied();
         self.respond_and_note(request, peer, &[], None).await
     }
 
@@ -45,7 +44,7 @@ impl Service {
     pub(crate) fn respond_on<B>(
         &self,
         state: &State,
-        peer: Option<IpAddr>,
+        peer: Option<Peer>,
         names: &[String],
         request: Request<B>,
     ) -> impl Future<Output = Response<Body>>
@@ -75,7 +74,7 @@ impl Service {
     async fn respond_and_note<B>(
         &self,
         request: Request<B>,
-        peer: Option<IpAddr>,
+        peer: Option<Peer>,
         names: &[String],
         state: Option<&State>,
     ) -> Response<Body>
@@ -152,7 +151,7 @@ impl Service {
         &self,
         route: Option<&Route<'_>>,
         method: &Method,
-        peer: Option<IpAddr>,
+        peer: Option<Peer>,
         now: Instant,
     ) -> Option<Answer> {
         if route.is_some_and(Route::is_public) {
@@ -185,7 +184,7 @@ impl Service {
     async fn answer<B>(
         &self,
         route: &Route<'_>,
-        peer: Option<IpAddr>,
+        peer: Option<Peer>,
         names: &[String],
         request: &Parts,
         body: B,
@@ -197,13 +196,13 @@ impl Service {
         // The large futures are boxed, because hyper moves the future of each request.
         Ok(match *route {
             Route::OfNamespace { namespace, resource: Resource::Leases } => {
-                match self.leases(namespace) {
+                match self.leases(namespace, peer) {
                     Some(leases) => return Box::pin(leases.answer_all(request, body)).await,
                     None => self.without_leases(namespace),
                 }
             }
             Route::OfNamespace { namespace, resource: Resource::Lease(node) } => {
-                match self.leases(namespace) {
+                match self.leases(namespace, peer) {
                     Some(leases) => {
                         return Box::pin(leases.answer_one(node, request, body)).await;
                     }
@@ -211,7 +210,7 @@ impl Service {
                 }
             }
             Route::OfNamespace { namespace, resource: Resource::Holder(id) } => {
-                match self.leases(namespace) {
+                match self.leases(namespace, peer) {
                     Some(leases) => {
                         let query = request.uri.query();
                         return Box::pin(leases.holder(id, query, &self.reads)).await;
@@ -259,8 +258,10 @@ impl Service {
         }
     }
 
-    fn leases<'a>(&'a self, namespace: &'a str) -> Option<Leases<'a>> {
-        self.brokers.get(namespace).map(|broker| Leases { broker, namespace })
+    fn leases<'a>(&'a self, namespace: &'a str, peer: Option<Peer>) -> Option<Leases<'a>> {
+        let quotas = &self.quotas;
+        let leases = |broker| Leases { broker, namespace, quotas, peer };
+        self.brokers.get(namespace).map(leases)
     }
 
     fn without_leases(&self, namespace: &str) -> Answer {

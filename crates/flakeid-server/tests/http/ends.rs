@@ -106,6 +106,7 @@ fn incomplete_request_does_not_delay_shutdown() {
 #[cfg(unix)]
 #[test]
 fn server_replaces_stale_unix_sockets_and_removes_its_own() {
+    use std::os::unix::fs::PermissionsExt;
     use std::os::unix::net::{UnixListener, UnixStream};
 
     use flakeid_server::{Listener, Server};
@@ -119,6 +120,8 @@ fn server_replaces_stale_unix_sockets_and_removes_its_own() {
     let bind = || Server::bind(service(), &listener, options());
     let server = bind().unwrap();
     assert!(bind().is_err(), "a socket in use must not be replaced");
+    let mode = || std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode() & 0o007, 0, "other users can connect");
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let thread = std::thread::spawn(move || server.run(async { drop(stopped.await) }));
     let mut client = Client::new(UnixStream::connect(&path).unwrap());
@@ -126,6 +129,10 @@ fn server_replaces_stale_unix_sockets_and_removes_its_own() {
     drop(stop);
     thread.join().unwrap();
     assert!(!path.exists());
+    let for_all = ServeOptions { unix_mode: Some(0o666), ..options() };
+    let server = Server::bind(service(), &listener, for_all).unwrap();
+    assert_eq!(mode(), 0o666);
+    drop(server);
 
     let file = folder.path().join("a file");
     std::fs::write(&file, "dear").unwrap();

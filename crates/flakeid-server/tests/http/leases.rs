@@ -36,10 +36,10 @@ struct Leasing {
 
 impl Leasing {
     fn new(store: &MemoryStore) -> Self {
-        Self::with(store, Tokens::default())
+        Self::with(store, |service| service)
     }
 
-    fn with(store: &MemoryStore, tokens: Tokens) -> Self {
+    fn with(store: &MemoryStore, customize: impl FnOnce(Service) -> Service) -> Self {
         let listener = Listener::bound("127.0.0.1:0".parse().unwrap()).unwrap();
         let url = format!("http://{}", listener.tcp_address().unwrap().unwrap());
         let mut options = BrokerOptions::new("default", Layout::TWITTER, &url);
@@ -50,10 +50,9 @@ impl Leasing {
         let clock = Arc::new(SystemClock);
         let broker = Broker::start_on("memory", open, options, clock).unwrap();
         let generator = LeaseBuilder::from_broker(&broker).open().unwrap();
-        let service = Service::new([("default".to_owned(), generator)].into())
-            .brokers([broker.clone()])
-            .tokens(tokens);
-        let server = TestServer::on(&listener, service, ServeOptions::default());
+        let service =
+            Service::new([("default".to_owned(), generator)].into()).brokers([broker.clone()]);
+        let server = TestServer::on(&listener, customize(service), ServeOptions::default());
         Self { server, broker, url }
     }
 
@@ -90,6 +89,35 @@ impl LessorUnderTest for Leasing {
 #[test]
 fn broker_accessed_over_http_passes_the_conformance_suite() {
     lessors::run(&Leasing::new(&store()));
+}
+
+#[test]
+fn client_holds_at_most_as_many_leases_as_its_quota() {
+    let leasing = Leasing::with(&store(), |service| service.max_leases_per_client(3));
+    let mut requests = 0;
+    let mut acquire = || {
+        requests += 1;
+        let token = format!("{requests:08x}445566778899aabbccddeeff");
+        let body = json!({ "now": SystemClock.unix_ms(), "token": token });
+        leasing.send("POST", "/v1/default/leases", &body)
+    };
+    let mut granted: Vec<_> = (0..3).map(|_| acquire()).collect();
+    assert!(granted.iter().all(|reply| reply.status == 200), "{:?}", granted[2]);
+    let refused = acquire();
+    assert_eq!(refused.status, 429);
+    assert!(refused.text().contains("holds 3 leases"), "{}", refused.text());
+    // A released node makes room, and so does one whose lease has ended.
+    let grant = value(&granted.pop().unwrap());
+    let release = json!({ "token": grant["token"], "used_until": grant["start"] });
+    let path = format!("/v1/default/leases/{}", grant["node"]);
+    assert_eq!(leasing.send("DELETE", &path, &release).status, 204);
+    assert_eq!(acquire().status, 200);
+    assert_eq!(acquire().status, 429);
+    let ends = Instant::now() + Duration::from_secs(20);
+    while acquire().status == 429 {
+        assert!(Instant::now() < ends, "leases that ended still count");
+        std::thread::sleep(Duration::from_millis(100));
+    }
 }
 
 fn value(reply: &Reply) -> Value {
@@ -300,7 +328,7 @@ fn holders_switch_nodes_before_their_windows_end_when_their_broker_stops() {
 #[test]
 fn generators_send_the_token_from_the_broker_url() {
     let secret = "correct-horse-battery-staple";
-    let leasing = Leasing::with(&store(), Tokens::parse(secret).unwrap());
+    let leasing = Leasing::with(&store(), |service| service.tokens(Tokens::parse(secret).unwrap()));
     let error = Generator::lease(&leasing.url, Layout::TWITTER)
         .and_then(|builder| builder.max_wait(Duration::ZERO).open())
         .unwrap_err();

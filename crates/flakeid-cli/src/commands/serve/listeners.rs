@@ -20,6 +20,18 @@ pub(super) fn listener(unix: Option<&Path>, address: &str) -> Result<Listener, F
     }
 }
 
+/// Parses the permissions of the Unix socket.
+pub(super) fn mode(text: &str) -> Result<u32, Failure> {
+    let is_octal = text.bytes().all(|digit| (b'0'..=b'7').contains(&digit));
+    match u32::from_str_radix(text, 8) {
+        Ok(mode) if is_octal && mode <= 0o777 => Ok(mode),
+        _ => {
+            let reason = format!("{text:?} is not an octal number from 0 to 0777, such as 0660");
+            Err(Error::invalid_option("unix-mode", &reason).into())
+        }
+    }
+}
+
 pub(super) fn tcp_listener(name: &'static str, text: &str) -> Result<Listener, Failure> {
     let unknown = |error: io::Error| {
         let reason = format!("{text:?} is not HOST:PORT, such as 127.0.0.1:7117: {error}");

@@ -70,6 +70,12 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "PATH", conflicts_with = "listen")]
     unix: Option<PathBuf>,
 
+    /// Permissions of the Unix socket, in octal [default: only its owner and group can connect]
+    ///
+    /// With 0666, every user of this host can connect. Each user then counts as one client.
+    #[arg(long, hide_short_help = true, value_name = "MODE", requires = "unix")]
+    unix_mode: Option<String>,
+
     /// Also serve Redis clients at this address
     ///
     /// The commands are INCR NAMESPACE and FLAKEID.NEXT NAMESPACE COUNT N. Port 0 selects any free port.
@@ -174,7 +180,7 @@ pub(crate) struct ServeArgs {
     ///
     /// In a single burst, a client can get as many IDs as the limit allows for one second. The server also accepts one
     /// larger request, but the client's next requests must then wait for a correspondingly longer time. For IPv6, all
-    /// addresses in a /64 network count as one client. All clients of a Unix socket also count as one client.
+    /// addresses in a /64 network count as one client. On a Unix socket, each user counts as one client.
     #[arg(long, hide_short_help = true, value_name = "N", allow_hyphen_values = true)]
     rate_limit: Option<String>,
 
@@ -196,6 +202,12 @@ pub(crate) struct ServeArgs {
         allow_hyphen_values = true
     )]
     lease_rate_limit: String,
+
+    /// Largest number of leases that one client address holds at the same time [default: 7/8 of all nodes]
+    ///
+    /// Clients are distinguished in the same way as for --rate-limit.
+    #[arg(long, hide_short_help = true, value_name = "N", allow_hyphen_values = true)]
+    max_leases_per_client: Option<String>,
 
     /// Longest time that a request waits for each group of 4,096 requested IDs
     #[arg(
@@ -222,7 +234,7 @@ pub(crate) struct ServeArgs {
 
     /// Largest number of simultaneous connections from one client address [default: half of --max-connections]
     ///
-    /// For IPv6, all addresses in a /64 network count as one client. This limit does not apply to Unix sockets.
+    /// For IPv6, all addresses in a /64 network count as one client. On a Unix socket, each user counts as one client.
     #[arg(long, hide_short_help = true, value_name = "N", allow_hyphen_values = true)]
     max_connections_per_client: Option<String>,
 
@@ -292,6 +304,10 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
         .map(|text| number::parse("request-rate-limit", text, 1, MOST_COUNT))
         .transpose()?;
     let lease_rate = number::parse("lease-rate-limit", &args.lease_rate_limit, 1, MOST_COUNT)?;
+    let most_leases = args.max_leases_per_client.as_deref();
+    let most_leases = most_leases
+        .map(|text| number::parse("max-leases-per-client", text, 1, MOST_COUNT))
+        .transpose()?;
     let max_wait = duration::parse("max-wait", &args.max_wait)?;
     let most = number::parse("max-connections", &args.max_connections, 1, MOST_CONNECTIONS)?;
     let per_client = args.max_connections_per_client.as_deref();
@@ -303,6 +319,7 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     let keep_history = history::parse(&args.keep_history)?;
     let mut options = ServeOptions {
         tls,
+        unix_mode: args.unix_mode.as_deref().map(listeners::mode).transpose()?,
         max_connections: most as usize,
         max_connections_per_client: per_client.map(|most| most as usize),
         drain: Duration::from_millis(drain),
@@ -345,6 +362,9 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
         .tokens(tokens.unwrap_or_default())
         .origins(origins);
     service = limited(service, lease_rate, request_rate, rate_limit);
+    if let Some(most) = most_leases {
+        service = service.max_leases_per_client(most);
+    }
     if args.log.logs_access() {
         service = service.access_log();
     }
