@@ -401,8 +401,8 @@ declare module './api' {
     function lease(url: string, options?: LeaseOptions): Promise<Generator>;
     /**
      * Behaves like `lease`, but with the URL in the environment variable `FLAKEID_STORE`. If
-     * the variable is not set, the lease comes from this user's embedded store. The namespace comes
-     * from the options or from the environment variable `FLAKEID_NAMESPACE`. In a container,
+     * the variable is not set, the lease comes from the store that root has named in
+     * /etc/flakeid/store, or else from this user's embedded store. The namespace comes from the options or from the environment variable `FLAKEID_NAMESPACE`. In a container,
      * `FLAKEID_STORE` must be set.
      */
     function auto(options?: LeaseOptions): Promise<Generator>;

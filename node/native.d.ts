@@ -200,8 +200,8 @@ export declare function open(options: OptionTexts, clock?: ExternalObject<Manual
 /**
  * Leases a node off the event loop, and returns a generator with that node. The node comes from
  * the store at the given URL. Without a URL, the environment variable `FLAKEID_STORE` specifies
- * the store. If this variable is not set, the node comes from this user's embedded store. The
- * listener receives the kind, node, start, fence and error of each event, and does not keep the
+ * the store. If this variable is not set, the node comes from the store of this host, or else from
+ * this user's embedded store. The listener receives the kind, node, start, fence and error of each event, and does not keep the
  * event loop running.
  */
 export declare function openLease(url: string | undefined | null, options: OptionTexts, listener?: ((kind: string, node?: bigint, start?: bigint, fence?: bigint, error?: Error) => void) | undefined): Promise<Owned>

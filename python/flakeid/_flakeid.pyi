@@ -1016,8 +1016,8 @@ def auto(
     interpreter exits.
 
     The environment variables FLAKEID_STORE and FLAKEID_NAMESPACE name the store and the namespace.
-    The default store is the embedded store. This store is a file for the current user on this host,
-    or for the whole host if /var/lib/flakeid is writable. In a container, the file would be neither
+    The default store is the one that root has named in /etc/flakeid/store, or else the embedded
+    store, a file for the current user on this host. In a container, the file would be neither
     permanent nor shared, so the call raises an error that lists three alternatives. In all other
     respects, the function works in the same way as lease().
 

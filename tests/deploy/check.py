@@ -24,10 +24,16 @@ MOST_EXPOSED = 20
 
 
 def systemd(flakeid: Path, folder: Path) -> None:
-    """Check that the unit is valid, and as hardened as a listening service with a store can be."""
-    copy = folder / server.UNIT.name
+    """Check that the units are valid, and as hardened as a listening service with a store can be."""
+    for unit in (server.UNIT, server.HOST_UNIT):
+        check_unit(unit, flakeid, folder)
+
+
+def check_unit(unit: Path, flakeid: Path, folder: Path) -> None:
+    """Check one unit with systemd-analyze."""
+    copy = folder / unit.name
     # systemd-analyze checks the path of the command, so this replaces it by the actual path.
-    copy.write_text(server.UNIT.read_text().replace("/usr/bin/flakeid", str(flakeid)))
+    copy.write_text(unit.read_text().replace("/usr/bin/flakeid", str(flakeid)))
     analyze = ["systemd-analyze", "--man=no"]
     verified = subprocess.run(
         [*analyze, "verify", str(copy)], capture_output=True, text=True, check=False
@@ -63,6 +69,7 @@ def main() -> int:
                 server.namespaces(flakeid, found, folder)
             server.placeholders(flakeid, servers, folder)
             server.unit(flakeid, folder)
+            server.host_unit(flakeid, folder)
             monitoring.check(servers, metrics, folder)
             prometheus.check(flakeid, servers, brokers, folder, tls)
     except CheckError as error:

@@ -20,6 +20,7 @@ METRICS_TOKEN = "fedcba9876543210fedcba9876543210"
 POD = "flakeid-broker-0"
 TIMEOUT = 30
 UNIT = DEPLOY / "systemd" / "flakeid-serve.service"
+HOST_UNIT = DEPLOY / "systemd" / "flakeid-host.service"
 
 
 @dataclass
@@ -62,7 +63,8 @@ def running(
         address = process.stdout.readline().strip()
         if not address:
             raise CheckError(f"did not start: {arguments}: {process.communicate()[1]}")
-        yield Running(int(address.rsplit(":", 1)[1]), tls)
+        port = address.rpartition(":")[2]
+        yield Running(int(port) if port.isdigit() else 0, tls)
         process.send_signal(signal.SIGTERM)
         status = process.wait(TIMEOUT)
         require(status == 0, f"ended with {status}: {process.stderr.read()}")
@@ -171,3 +173,23 @@ def unit(flakeid: Path, folder: Path) -> None:
         status, response = server.request("POST", "/v1/default/ids")
         require(status == 200, f"the unit's server returned {status}: {response}")
     require((folder / state / "flakeid.db").exists(), f"the store is not in {state}")
+
+
+def host_unit(flakeid: Path, folder: Path) -> None:
+    """Check that the command of the host's unit leases nodes by the URL in the host's file."""
+    text = HOST_UNIT.read_text()
+    (command,) = re.findall(r"^ExecStart=/usr/bin/flakeid (.*)$", text, re.MULTILINE)
+    (store,) = re.findall(r"^Environment=FLAKEID_STORE=(.*)$", text, re.MULTILINE)
+    directories = re.findall(r"^(?:State|Runtime)Directory=(.*)$", text, re.MULTILINE)
+    for directory in directories:
+        (folder / directory).mkdir()
+    (url,) = re.findall(
+        r"^http.*$", (DEPLOY / "systemd" / "store").read_text(), re.MULTILINE
+    )
+    url = url.replace("/run/", f"{folder}/")
+    command = command.replace("%t", str(folder))
+    with running(flakeid, command.split(), store.replace("%S", str(folder)), folder):
+        lease = subprocess.run(
+            [flakeid, "next", "--store", url], capture_output=True, text=True, check=False
+        )
+        require(lease.returncode == 0, f"no ID from the host's broker: {lease.stderr}")

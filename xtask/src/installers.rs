@@ -99,6 +99,10 @@ fn unpacked(archive: &str) -> Result<String, Failed> {
     for file in ["README.md", "LICENSE-APACHE", "LICENSE-MIT"] {
         files::copy(format!("{work}/{file}"), format!("{tree}/usr/share/doc/flakeid/{file}"))?;
     }
+    // The unit is not enabled: an administrator decides whether the users of the host share a store.
+    let unit = "flakeid-host.service";
+    files::copy(format!("deploy/systemd/{unit}"), format!("{tree}/usr/lib/systemd/system/{unit}"))?;
+    files::copy("deploy/systemd/store", format!("{tree}/usr/share/doc/flakeid/store"))?;
     files::write(
         format!("{tree}/usr/share/doc/flakeid/copyright"),
         format!(

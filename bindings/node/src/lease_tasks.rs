@@ -37,8 +37,8 @@ impl Task for Opening {
 
 /// Leases a node off the event loop, and returns a generator with that node. The node comes from
 /// the store at the given URL. Without a URL, the environment variable `FLAKEID_STORE` specifies
-/// the store. If this variable is not set, the node comes from this user's embedded store. The
-/// listener receives the kind, node, start, fence and error of each event, and does not keep the
+/// the store. If this variable is not set, the node comes from the store of this host, or else from
+/// this user's embedded store. The listener receives the kind, node, start, fence and error of each event, and does not keep the
 /// event loop running.
 #[napi(catch_unwind, ts_return_type = "Promise<Owned>")]
 pub(crate) fn open_lease(

@@ -23,16 +23,18 @@ pub(crate) const NAMESPACE: &str = "FLAKEID_NAMESPACE";
 const DEFAULT_NAMESPACE: &str = "default";
 
 const STORE_HELP: &str = "\
-Store of the leases, by URL [default: the embedded one of this host]
+Store of the leases, by URL [default: see below]
 
 sqlite:///path/to/file, sqlite://file (in the working directory), postgresql://, mysql://, redis://, \
 redis+sentinel://, etcd://, kubernetes://namespace/name, s3://bucket/prefix or dynamodb://table. \
+The default is the store that root has named in /etc/flakeid/store, or else the embedded store of \
+this user, which other users do not share. \
 The URL of a server may name several hosts: host:port,host:port. Every user of this host who lists \
 processes can see this argument: give a password in FLAKEID_STORE instead.";
 
 #[derive(Args)]
 pub(crate) struct StoreUrl {
-    /// URL of the lease store [default: the embedded store of this user]
+    /// URL of the lease store [default: the store of this host, or else of this user]
     #[arg(long, value_name = "URL", long_help = STORE_HELP)]
     store: Option<String>,
 }
@@ -58,13 +60,13 @@ impl StoreUrl {
         Location::parse(&url).map(Some).map_err(|error| args::variable_failure(error, STORE))
     }
 
-    /// Returns the store from `--store` or the environment, or the embedded store of this user if
-    /// neither specifies a store.
+    /// Returns the store from `--store` or the environment, or the store of this host or of
+    /// this user if neither specifies a store.
     pub(crate) fn location(&self) -> Result<Location, Failure> {
         if let Some(location) = self.named()? {
             return Ok(location);
         }
-        let url = flakeid::embedded_url().map_err(|error| {
+        let url = flakeid::default_store_url().map_err(|error| {
             Failure::hinted(error, format!("give --store URL, or set {STORE}=URL"))
         })?;
         Ok(Location::parse(&url)?)

@@ -3,28 +3,37 @@ use std::path::{Path, PathBuf};
 
 use flakeid_core::{Error, ErrorKind};
 
-/// The directory of the store of root, or of the user to whom root gave it.
-const HOST: &str = "/var/lib/flakeid";
+/// The file in which root names the store of all programs of this host that name none.
+const HOST_FILE: &str = "/etc/flakeid/store";
+/// The directory of root's embedded store.
+const OF_ROOT: &str = "/var/lib/flakeid";
+/// The largest size of the host file, in bytes. It contains one URL, and comments.
+const LONGEST: u64 = 64 << 10;
 
-/// Returns the URL of the embedded store: `/var/lib/flakeid/flakeid.db` if this user can write there, otherwise
-/// `flakeid/flakeid.db` in the user's state directory (`$XDG_STATE_HOME` or `~/.local/state`; `~/Library/Application
-/// Support` on macOS). Creates the directory with access for this user only. Either store serves this user alone: the
-/// programs of another user have a store of their own, and may generate the same IDs. Programs of several users need
-/// one broker (`flakeid serve`) or one server.
+/// Returns the URL of the store that programs use if they name none: the store that root has named for this host in
+/// `/etc/flakeid/store`, or otherwise this user's embedded store.
+///
+/// Lines of `/etc/flakeid/store` that begin with `#` are comments. Only root may be able to write the file. If the file
+/// exists but cannot be used, this function fails, because a program with another store could generate the same IDs.
+///
+/// The embedded store is a file: `/var/lib/flakeid/flakeid.db` for root, and for other users `flakeid/flakeid.db` in the
+/// state directory (`$XDG_STATE_HOME` or `~/.local/state`; `~/Library/Application Support` on macOS). This function
+/// creates the directory with access for this user only. The store serves this user alone: the programs of another user,
+/// even root's, have a store of their own, and may generate the same IDs.
 ///
 /// # Errors
-/// [`InvalidOption`](ErrorKind::InvalidOption) inside a container (because a container's directories are neither
-/// permanent nor shared), if there is no home directory, and on Windows; [`StoreRejected`](ErrorKind::StoreRejected)
-/// if the directory cannot be created.
+/// [`InvalidOption`](ErrorKind::InvalidOption) if `/etc/flakeid/store` cannot be read, can be written by other users than
+/// root, or does not contain one URL; without this file, inside a container (because a container's directories are
+/// neither permanent nor shared), if there is no home directory, and on Windows. [`StoreRejected`](ErrorKind::StoreRejected) if the
+/// directory of the embedded store cannot be created, or belongs to another user.
 ///
 /// ```no_run
 /// use flakeid::{Generator, Layout};
 ///
-/// let generator = Generator::lease(&flakeid::embedded_url()?, Layout::TWITTER)?.open()?;
+/// let generator = Generator::lease(&flakeid::default_store_url()?, Layout::TWITTER)?.open()?;
 /// # Ok::<(), flakeid::Error>(())
 /// ```
-pub fn embedded_url() -> Result<String, Error> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+pub fn default_store_url() -> Result<String, Error> {
     if cfg!(not(unix)) {
         return Err(Error::invalid_option(
             "store",
@@ -32,6 +41,15 @@ pub fn embedded_url() -> Result<String, Error> {
              mysql://, redis://, etcd://, http://), or a fixed node",
         ));
     }
+    #[cfg(unix)]
+    if let Some(url) = host::url(Path::new(HOST_FILE), 0)? {
+        return Ok(url);
+    }
+    embedded_url()
+}
+
+fn embedded_url() -> Result<String, Error> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     if let Some(sign) = container(Path::new("/"), variable("KUBERNETES_SERVICE_HOST").is_some()) {
         return Err(Error::invalid_option(
             "store",
@@ -42,9 +60,70 @@ pub fn embedded_url() -> Result<String, Error> {
             ),
         ));
     }
-    let state = state(variable("XDG_STATE_HOME"), variable("HOME"));
-    let directory = directory(Path::new(HOST), state)?;
+    let directory = if user() == 0 {
+        OF_ROOT.into()
+    } else {
+        state(variable("XDG_STATE_HOME"), variable("HOME")).ok_or_else(|| {
+            Error::invalid_option(
+                "store",
+                "neither XDG_STATE_HOME nor HOME contains a usable directory: give a path \
+                 (sqlite:///path/flakeid.db)",
+            )
+        })?
+    };
+    make(&directory)?;
     Ok(url(&directory.join("flakeid.db")))
+}
+
+/// Returns the effective user of this process, or 0 in a build that cannot open files.
+fn user() -> u32 {
+    #[cfg(all(unix, feature = "sqlite"))]
+    return rustix::process::geteuid().as_raw();
+    #[cfg(not(all(unix, feature = "sqlite")))]
+    0
+}
+
+#[cfg(unix)]
+mod host {
+    use std::fs::File;
+    use std::io::{ErrorKind, Read};
+    use std::os::unix::fs::MetadataExt;
+    use std::path::Path;
+
+    use flakeid_core::Error;
+
+    use super::LONGEST;
+
+    /// Returns the URL in the host file, or `None` if there is no such file. Only the owner may be able to write it.
+    pub(super) fn url(path: &Path, owner: u32) -> Result<Option<String>, Error> {
+        let refuse = |reason: &str| {
+            Error::invalid_option(
+                "store",
+                &format!(
+                    "{} names the store of this host, but {reason}. Mend the file, or give this \
+                     program a store of its own",
+                    path.display()
+                ),
+            )
+        };
+        let unreadable = |error: std::io::Error| refuse(&format!("cannot be read: {error}"));
+        let file = match File::open(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            file => file.map_err(unreadable)?,
+        };
+        let found = file.metadata().map_err(unreadable)?;
+        if found.uid() != owner || found.mode() & 0o022 != 0 {
+            return Err(refuse("other users than root can write it (chown root, chmod go-w)"));
+        }
+        let mut text = String::new();
+        file.take(LONGEST).read_to_string(&mut text).map_err(unreadable)?;
+        let mut lines =
+            text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        match (lines.next(), lines.next()) {
+            (Some(url), None) => Ok(Some(url.to_owned())),
+            _ => Err(refuse("it does not contain exactly one line with a URL")),
+        }
+    }
 }
 
 /// Returns the evidence, if any, that this process is running inside a container.
@@ -74,48 +153,33 @@ fn state(xdg: Variable, home: Variable) -> Option<PathBuf> {
     xdg.or_else(|| home.map(|home| home.join(inside))).map(|state| state.join("flakeid"))
 }
 
-fn directory(host: &Path, state: Option<PathBuf>) -> Result<PathBuf, Error> {
-    if make(host).is_ok() && is_writable(host) {
-        return Ok(host.into());
-    }
-    let Some(state) = state else {
-        return Err(Error::invalid_option(
-            "store",
-            &format!(
-                "{} cannot be written and neither XDG_STATE_HOME nor HOME contains a usable \
-                 directory: give a path (sqlite:///path/flakeid.db)",
-                host.display()
-            ),
-        ));
+/// Creates a directory with access for this user only. An existing directory must belong to this user, because others
+/// could replace the store in theirs.
+fn make(directory: &Path) -> Result<(), Error> {
+    let reject = |reason: &str| {
+        let text = format!("{} {reason}", directory.display());
+        Error::new(ErrorKind::StoreRejected, &text, None)
     };
-    match make(&state) {
-        Ok(()) => Ok(state),
-        Err(error) => Err(Error::new(
-            ErrorKind::StoreRejected,
-            &format!("{} cannot be created: {error}", state.display()),
-            None,
-        )),
-    }
-}
-
-fn make(directory: &Path) -> std::io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(directory)
-}
-
-#[cfg(all(unix, feature = "sqlite"))]
-fn is_writable(directory: &Path) -> bool {
-    use rustix::fs::{Access, AtFlags, CWD, accessat};
-    let access = Access::WRITE_OK | Access::EXEC_OK;
-    accessat(CWD, directory, access, AtFlags::EACCESS).is_ok()
-}
-
-#[cfg(not(all(unix, feature = "sqlite")))]
-fn is_writable(directory: &Path) -> bool {
-    std::fs::metadata(directory).is_ok_and(|found| !found.permissions().readonly())
+    builder.create(directory).map_err(|error| reject(&format!("cannot be created: {error}")))?;
+    #[cfg(all(unix, feature = "sqlite"))]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let found = std::fs::metadata(directory)
+            .map_err(|error| reject(&format!("cannot be read: {error}")))?;
+        if found.uid() != user() {
+            return Err(reject(&format!(
+                "belongs to user {}, but this process runs as user {}: name a store, or let root name \
+                 one for all users in {HOST_FILE}",
+                found.uid(),
+                user()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Converts a path to a URL that `connect` can parse.
@@ -144,7 +208,9 @@ mod tests {
 
     #[cfg(unix)]
     use super::state;
-    use super::{container, directory, url};
+    use super::{container, url};
+    #[cfg(all(unix, feature = "sqlite"))]
+    use super::{host, make, user};
 
     #[test]
     fn each_indicator_of_a_container_is_detected() {
@@ -161,24 +227,52 @@ mod tests {
         assert!(container(root.path(), false).unwrap().contains("/.dockerenv"));
     }
 
+    #[cfg(all(unix, feature = "sqlite"))]
     #[test]
-    fn store_directory_falls_back_to_the_users_private_directory() {
+    fn embedded_store_is_in_a_directory_of_this_user_alone() {
+        use std::os::unix::fs::MetadataExt;
         let root = tempfile::tempdir().unwrap();
-        let host = root.path().join("host");
-        assert_eq!(directory(&host, None).unwrap(), host);
+        let own = root.path().join("a/b/flakeid");
+        make(&own).unwrap();
+        assert_eq!(own.metadata().unwrap().mode() & 0o777, 0o700);
+        make(&own).unwrap();
         let file = root.path().join("file");
         std::fs::write(&file, "").unwrap();
-        let own = root.path().join("a/b/flakeid");
-        assert_eq!(directory(&file.join("below"), Some(own.clone())).unwrap(), own);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::MetadataExt;
-            assert_eq!(own.metadata().unwrap().mode() & 0o777, 0o700);
-        }
-        let nowhere = directory(&file, None).unwrap_err().to_string();
-        assert!(nowhere.contains("XDG_STATE_HOME"), "{nowhere}");
-        let failed = directory(&file, Some(file.join("x"))).unwrap_err().to_string();
+        let failed = make(&file.join("x")).unwrap_err().to_string();
         assert!(failed.contains("cannot be created"), "{failed}");
+        if user() != 0 {
+            let failed = make(Path::new("/etc")).unwrap_err().to_string();
+            assert!(failed.contains("belongs to user 0"), "{failed}");
+        }
+    }
+
+    #[cfg(all(unix, feature = "sqlite"))]
+    #[test]
+    fn host_file_is_refused_unless_its_owner_alone_can_write_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("store");
+        assert_eq!(host::url(&file, user()).unwrap(), None);
+        let refused = |text: &str, mode, owner| {
+            std::fs::write(&file, text).unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+            host::url(&file, owner).map_err(|error| error.to_string())
+        };
+        let text = "# All programs of this host.\n\n  http+unix:///run/x \n";
+        assert_eq!(refused(text, 0o644, user()), Ok(Some("http+unix:///run/x".into())));
+        for (text, mode, owner, reason) in [
+            (text, 0o664, user(), "can write it"),
+            (text, 0o646, user(), "can write it"),
+            (text, 0o644, user() + 1, "can write it"),
+            ("", 0o644, user(), "exactly one line"),
+            ("http://a\nhttp://b\n", 0o644, user(), "exactly one line"),
+        ] {
+            let error = refused(text, mode, owner).unwrap_err();
+            assert!(error.contains(reason) && error.contains("names the store"), "{error}");
+        }
+        // A file that exists but cannot be read is never taken for a missing one.
+        let error = host::url(&file.join("below"), user()).unwrap_err().to_string();
+        assert!(error.contains("cannot be read"), "{error}");
     }
 
     #[cfg(unix)]

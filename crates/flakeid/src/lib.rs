@@ -33,7 +33,7 @@
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub mod broker;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-mod embedded;
+mod default_store;
 #[cfg(feature = "fetch")]
 pub mod fetch;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
@@ -54,7 +54,7 @@ pub use flakeid_protocol::keeper::{LeaseEvent, LeaseStatus};
 pub use flakeid_protocol::{Bounds, Identity, MemoryStore, Namespace};
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub use {
-    embedded::embedded_url,
+    default_store::default_store_url,
     flakeid_stores::Location,
     generator::{CachedGenerator, Generator, LeaseBuilder, LocalGenerator},
     namespaces::{CreatedNamespace, NamespaceBuilder},

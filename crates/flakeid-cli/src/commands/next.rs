@@ -13,10 +13,10 @@ use flakeid_json::{IdJson, layout_name};
 
 /// Generates IDs, one per line
 ///
-/// The command leases a node from a store and releases the node at the end. Therefore, no two runs
-/// with the same store generate the same IDs, even if one of the runs is killed. Without --store,
-/// the command uses the embedded store of this user: another user, even root, has another store,
-/// and could generate the same IDs.
+/// No two runs with the same store generate the same IDs, even if one of the runs is killed, because
+/// the command leases a node from the store. Without --store, the store is the one that root has
+/// named in /etc/flakeid/store, or else the embedded store of this user. Another user, even root,
+/// has another embedded store, and could generate the same IDs.
 ///
 /// If you specify a store, the command leases the node from that store, even if a flag or an
 /// environment variable specifies the node. If you specify a node but no store, flakeid does not

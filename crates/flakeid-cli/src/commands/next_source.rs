@@ -7,12 +7,14 @@
 use clap::Args;
 use flakeid::{Generator, Identity, LeaseBuilder};
 use flakeid_core::{Error, Layout, SetByName};
+use flakeid_stores::Location;
 
 use crate::args::layout_arg::LayoutArg;
 use crate::args::node::{self, NodeArgs};
 use crate::args::{self};
 use crate::failure::Failure;
 use crate::store::{self, StoreArgs};
+use crate::terminal;
 
 /// The arguments that specify the layout, the store and the node.
 #[derive(Args)]
@@ -86,14 +88,17 @@ impl LeaseArgs {
     ) -> Result<LeaseBuilder, Failure> {
         let builder = match self.store.named()? {
             Some(location) => LeaseBuilder::from_location(location, layout),
-            None => Generator::auto(layout).map_err(|error| {
-                let ways = format!(
-                    "give --store URL or --node N, or set {}=URL or {}=N",
-                    store::STORE,
-                    node::NODE
-                );
-                Failure::hinted(error, ways)
-            })?,
+            None => {
+                note_new_store();
+                Generator::auto(layout).map_err(|error| {
+                    let ways = format!(
+                        "give --store URL or --node N, or set {}=URL or {}=N",
+                        store::STORE,
+                        node::NODE
+                    );
+                    Failure::hinted(error, ways)
+                })?
+            }
         };
         Ok(builder.namespace(&self.store.namespace()?).identity(identity))
     }
@@ -109,6 +114,19 @@ impl LeaseArgs {
             return Ok(Identity::Name(name.clone()));
         }
         Err(Error::invalid_option("name", "give either --name or a node, not both").into())
+    }
+}
+
+/// Reports once, when the embedded store is about to be created, which programs it serves. Opening the store reports any
+/// error.
+fn note_new_store() {
+    let Ok(url) = flakeid::default_store_url() else { return };
+    let file = Location::parse(&url).ok().and_then(|location| location.file());
+    if file.is_some_and(|file| !file.exists()) {
+        terminal::note(&format!(
+            "flakeid: creates {url} for the programs of this user. Other users, even root, have other \
+             stores, so their IDs may be equal: let such programs share a broker or a server"
+        ));
     }
 }
 

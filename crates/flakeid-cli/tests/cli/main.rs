@@ -48,6 +48,8 @@ mod subcommands;
 // The `script` command takes different arguments on systems other than Linux.
 #[cfg(all(target_os = "linux", feature = "_system-tests"))]
 mod terminal;
+#[cfg(all(target_os = "linux", feature = "_system-tests"))]
+mod users;
 #[cfg(unix)]
 mod watch;
 #[cfg(unix)]

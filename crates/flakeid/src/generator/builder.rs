@@ -11,7 +11,7 @@ use flakeid_core::{
 
 use super::Generator;
 use crate::broker::Broker;
-use crate::embedded::embedded_url;
+use crate::default_store::default_store_url;
 use crate::keeper::{Lease, LeaseClock, Observer, StoreSource};
 use crate::leased::{LeaseUsers, LeasedGenerator, find_or_add};
 use flakeid_protocol::keeper::{Begin, LeaseEvent, LeaseOptions};
@@ -372,12 +372,12 @@ impl Generator {
     }
 
     /// Returns a builder for a lease that is configured by environment variables. `FLAKEID_STORE` contains the URL of
-    /// the store; if the variable is not set, the lease is from this user's embedded store
-    /// ([`embedded_url`](crate::embedded_url)). `FLAKEID_NAMESPACE` contains the namespace, by default `default`.
+    /// the store; if the variable is not set, the lease is from the store that root has named for this host, or from this
+    /// user's embedded store ([`default_store_url`](crate::default_store_url)). `FLAKEID_NAMESPACE` contains the namespace, by default `default`.
     ///
     /// # Errors
     /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the URL does not specify a supported store or
-    /// broker; the errors of [`embedded_url`](crate::embedded_url), for example inside a container, if `FLAKEID_STORE`
+    /// broker; the errors of [`default_store_url`](crate::default_store_url), for example inside a container, if `FLAKEID_STORE`
     /// is not set.
     pub fn auto(layout: Layout) -> Result<LeaseBuilder, Error> {
         let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -385,7 +385,7 @@ impl Generator {
             Some(url) => LeaseBuilder::from_location(Location::parse(&url)?, layout),
             // The search for a node begins at a different node for each user and machine. Programs whose IDs are later
             // merged by mistake therefore seldom share a node.
-            None => LeaseBuilder::from_location(Location::parse(&embedded_url()?)?, layout)
+            None => LeaseBuilder::from_location(Location::parse(&default_store_url()?)?, layout)
                 .rotation(user_rotation()),
         };
         Ok(match variable("FLAKEID_NAMESPACE") {

@@ -74,7 +74,8 @@ public final class Generator implements AutoCloseable {
     /**
      * Returns a builder for a lease that is configured by environment variables: {@code FLAKEID_STORE} contains the URL
      * of the store, and {@code FLAKEID_NAMESPACE} contains the namespace. If {@code FLAKEID_STORE} is not set, the
-     * lease comes from the embedded store of this user on this host.
+     * lease comes from the store that root has named in {@code /etc/flakeid/store}, or else from the embedded store of
+     * this user.
      */
     public static LeaseBuilder lease() {
         return new LeaseBuilder(null);
