@@ -181,8 +181,9 @@ def host_unit(flakeid: Path, folder: Path) -> None:
     (command,) = re.findall(r"^ExecStart=/usr/bin/flakeid (.*)$", text, re.MULTILINE)
     (store,) = re.findall(r"^Environment=FLAKEID_STORE=(.*)$", text, re.MULTILINE)
     directories = re.findall(r"^(?:State|Runtime)Directory=(.*)$", text, re.MULTILINE)
+    folder /= "host"
     for directory in directories:
-        (folder / directory).mkdir()
+        (folder / directory).mkdir(parents=True)
     (url,) = re.findall(
         r"^http.*$", (DEPLOY / "systemd" / "store").read_text(), re.MULTILINE
     )

@@ -34,7 +34,7 @@ processes can see this argument: give a password in FLAKEID_STORE instead.";
 
 #[derive(Args)]
 pub(crate) struct StoreUrl {
-    /// URL of the lease store [default: the store of this host, or else of this user]
+    /// URL of the lease store [default: of this host, or of this user]
     #[arg(long, value_name = "URL", long_help = STORE_HELP)]
     store: Option<String>,
 }
