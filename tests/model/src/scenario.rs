@@ -83,6 +83,8 @@ pub enum Event {
     SameResponse,
     /// A forked child refuses a request that its parent would have granted.
     ForkRefuses,
+    /// A process writes what it read before a restore.
+    LateWrite,
 }
 
 /// The bounds of a search: the actors, the clocks and the accidents.
@@ -140,6 +142,9 @@ pub struct Scenario {
     pub moves: bool,
     /// Whether the granter is about to shut down, so that each successful renewal tells the holder to leave.
     pub leaves: bool,
+    /// Whether a process may be paused between its read of the store and the write that depends on it, while the store
+    /// is restored to the contents that the process read. The condition of the write then still holds.
+    pub pauses: bool,
     /// Whether the store's clock may be behind, as after a failover.
     pub slow_clock: bool,
     /// Whether messages between broker and store may be delayed. Otherwise, messages arrive at once or are lost.
@@ -185,6 +190,7 @@ impl Scenario {
             releases: false,
             moves: false,
             leaves: false,
+            pauses: false,
             slow_clock: false,
             is_slow: false,
             fills_ticks: false,
@@ -272,6 +278,10 @@ pub enum Mutant {
     ExpiryDeletesRow,
     /// The store does not detect that it was restored.
     RestoreUndetected,
+    /// The response to a write is used although a restore may have happened between the read and the write.
+    UsesLateWrite,
+    /// The response to such a write is not used, but the store then seems not to have been restored.
+    ForgetsLateWrite,
     /// A token is accepted for any later grant that contains it.
     TokenOfAnyGrant,
     /// A generator begins at the start of its grant, even below this process's own last tick.

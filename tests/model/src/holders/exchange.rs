@@ -23,7 +23,7 @@ impl World {
     fn store_at(&self, scenario: &Scenario, now: i64, falsification: Falsification) -> ModelStore {
         ModelStore {
             contents: self.contents.clone(),
-            run: self.run,
+            run: self.shown_run,
             now,
             falsification,
             ages: scenario.ages,
@@ -71,6 +71,20 @@ impl World {
         self.write(scenario, kept.contents, Some(exchange));
         if let Some(response) = response {
             self.processes[process].send(response);
+        }
+    }
+
+    /// Writes the outcome of a request that was executed before the restore. The product notices that the write was
+    /// late, does not use the response, and makes the store count as restored.
+    pub fn deliver_late(&mut self, scenario: &Scenario, process: usize, message: Message) {
+        let run = std::mem::replace(&mut self.shown_run, self.run - 1);
+        self.deliver(scenario, process, message, false);
+        let is_mutant = matches!(scenario.mutant, Mutant::UsesLateWrite | Mutant::ForgetsLateWrite);
+        if !is_mutant {
+            self.shown_run = run;
+        }
+        if scenario.mutant != Mutant::UsesLateWrite {
+            self.processes[process].in_transit.retain(Message::is_request);
         }
     }
 

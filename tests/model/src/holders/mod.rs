@@ -169,6 +169,13 @@ pub fn scenarios(processes: usize) -> Vec<Scenario> {
         },
         Scenario {
             restores: 1,
+            pauses: true,
+            times: vec![0, 6],
+            happens: vec![Event::LateWrite, Event::GrantsAfterRestore, Event::IssuesAfterRestore],
+            ..any("a process is paused during a restore")
+        },
+        Scenario {
+            restores: 1,
             slow_clock: true,
             identities: vec![Identity::Node(0); processes],
             times: vec![0, 5],

@@ -25,6 +25,7 @@ pub fn all() -> Vec<Refutation> {
         || Scenario { leased: 2, rows: 3, ahead: 4, in_transit: 2, times: vec![0], ..moving() };
     let moving_elsewhere =
         || Scenario { moves: true, rows: 2, ahead: 3, in_transit: 2, times: vec![0], ..moving() };
+    let pausing = || Scenario { restores: 1, pauses: true, ..plain() };
     let restoring = || Scenario { restores: 1, ..fixed() };
     let mut all = vec![
         (Mutant::UseBeforePersist, fixed(), I5, true),
@@ -39,6 +40,8 @@ pub fn all() -> Vec<Refutation> {
         (Mutant::ForkKeepsHolder, forking(), I7, false),
         (Mutant::ExpiryDeletesRow, plain(), I4, true),
         (Mutant::RestoreUndetected, restoring(), I1, true),
+        (Mutant::UsesLateWrite, pausing(), I1, true),
+        (Mutant::ForgetsLateWrite, pausing(), I1, true),
         (Mutant::TokenOfAnyGrant, repeating(), I1, true),
         (Mutant::ReleasesAtLastTick, moving_elsewhere(), I3, false),
         (Mutant::BelowOwnLast, Scenario { times: vec![0, 1], ..leasing_two() }, I8, false),

@@ -17,8 +17,12 @@ pub const NODES: u64 = 3;
 pub struct World {
     /// The time of the store's clock. In scenarios with a slow clock, the clock may read `max_skew` less.
     pub time: i64,
-    /// The run of the store's server, which increases with each restore.
+    /// The number of restores.
     pub run: u8,
+    /// The run of the store's server. It is the number of restores, unless a mutant hides a restore.
+    pub shown_run: u8,
+    /// Whether the store still has the contents that the latest restore gave it.
+    pub is_untouched: bool,
     pub contents: Contents,
     pub backups: Vec<Contents>,
     pub processes: Vec<Process>,
@@ -44,6 +48,8 @@ pub enum Action {
     // A request reaches the store. With `again`, the request also stays in transit. With `slow`, the store's clock is
     // slow.
     Deliver { process: usize, message: Message, again: bool, slow: bool },
+    // A request that a process executed on contents from before the restore reaches the restored store as a write.
+    DeliverLate { process: usize, message: Message },
     // A response reaches the process.
     Receive { process: usize, message: Message },
     Lose { process: usize, message: Message },
@@ -77,6 +83,8 @@ impl search::World for World {
         let mut world = Self {
             time: 0,
             run: 0,
+            shown_run: 0,
+            is_untouched: false,
             contents: Contents::new(scenario.bounds(), 0),
             backups: Vec::new(),
             processes,
@@ -151,6 +159,11 @@ impl search::World for World {
                 }
                 next.deliver(scenario, process, message, slow);
             }
+            Action::DeliverLate { process, message } => {
+                scenario.note(Event::LateWrite);
+                next.take(process, message);
+                next.deliver_late(scenario, process, message);
+            }
             Action::Receive { process, message } => {
                 next.take(process, message);
                 let reply = message.reply(scenario.leaves).expect("the message is a response");
@@ -191,10 +204,15 @@ impl search::World for World {
             Action::Restore { copy } => {
                 next.contents = next.backups[copy].clone();
                 next.run += 1;
+                next.shown_run = next.run;
+                next.is_untouched = true;
                 if next.run == scenario.restores {
                     next.backups.clear();
                 }
             }
+        }
+        if next.contents != self.contents && !matches!(action, Action::Restore { .. }) {
+            next.is_untouched = false;
         }
         let received = match action {
             Action::Receive { message, .. } => message.fence(),
@@ -285,6 +303,9 @@ impl World {
             }
             for slow in if scenario.slow_clock { &[false, true][..] } else { &[false] } {
                 actions.push(Action::Deliver { process, message, again: false, slow: *slow });
+            }
+            if scenario.pauses && self.is_untouched {
+                actions.push(Action::DeliverLate { process, message });
             }
             if scenario.repeats && self.accidents > 0 {
                 actions.push(Action::Deliver { process, message, again: true, slow: false });
