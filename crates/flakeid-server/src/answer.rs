@@ -12,6 +12,10 @@ use crate::body::Body;
 
 /// The error code in a response to a client that has exceeded its rate limit.
 pub(crate) const TOO_MANY: &str = "HTTP_TOO_MANY_REQUESTS";
+pub(crate) const BAD_REQUEST: &str = "HTTP_BAD_REQUEST";
+pub(crate) const FORBIDDEN: &str = "HTTP_FORBIDDEN";
+pub(crate) const NOT_FOUND: &str = "HTTP_NOT_FOUND";
+pub(crate) const UNAUTHORIZED: &str = "HTTP_UNAUTHORIZED";
 
 /// A response, and the code under which the metrics count the response.
 pub(crate) struct Answer {
@@ -79,7 +83,7 @@ impl Answer {
 
     /// Builds the error response for a path or namespace that does not exist.
     pub(crate) fn not_found(message: &str) -> Self {
-        Self::http(StatusCode::NOT_FOUND, "HTTP_NOT_FOUND", message)
+        Self::http(StatusCode::NOT_FOUND, NOT_FOUND, message)
     }
 
     /// Builds the error response for a request about a node that another broker granted.

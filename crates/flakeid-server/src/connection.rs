@@ -46,6 +46,8 @@ pub(crate) struct Shared {
     pub(crate) tls: Option<TlsSettings>,
     pub(crate) phases: Phases,
     pub(crate) idle_timeout: Duration,
+    #[cfg(feature = "grpc")]
+    pub(crate) write_timeout: Duration,
     /// Whether the listener serves only health checks and metrics.
     pub(crate) is_admin: bool,
 }

@@ -22,7 +22,7 @@ use crate::body::Body;
 use crate::pages;
 use crate::query::{number, parameters};
 use crate::quota::Quotas;
-use crate::rate::Peer;
+use crate::rate::Sender;
 
 /// The maximum length of a request body, in bytes. Holders send bodies of about 500 bytes.
 const LONGEST_BODY: usize = 8 << 10;
@@ -38,7 +38,7 @@ pub(crate) struct Leases<'a> {
     pub(crate) broker: &'a Broker,
     pub(crate) namespace: &'a str,
     pub(crate) quotas: &'a Quotas,
-    pub(crate) peer: Option<Peer>,
+    pub(crate) sender: Sender,
 }
 
 impl Leases<'_> {
@@ -99,7 +99,7 @@ impl Leases<'_> {
             Err(answer) => return Ok(answer),
         };
         let acquire = body.to_request(self.layout(), fresh_token())?;
-        let place = match self.quotas.enter(self.broker, self.peer) {
+        let place = match self.quotas.enter(self.broker, self.sender) {
             Ok(place) => place,
             Err(most) => return Ok(refuse_more(most)),
         };

@@ -22,6 +22,7 @@
 //! is never issued twice. Only `POST` issues IDs, and no response may be cached, because a cache
 //! that returned a response to two clients would repeat IDs.
 
+mod admission;
 mod answer;
 mod body;
 mod connection;
@@ -40,6 +41,7 @@ mod metrics;
 mod monitor;
 mod pages;
 mod pieces;
+mod proxies;
 mod pruning;
 mod query;
 mod quota;
@@ -61,6 +63,7 @@ pub use body::Body;
 pub use cors::Origins;
 pub use history::HistoryPruning;
 pub use listener::Listener;
+pub use proxies::TrustedProxies;
 pub use rate::Peer;
 pub use server::{ServeOptions, Server};
 pub use service::Service;

@@ -31,6 +31,9 @@ const BUCKETS: [f64; 9] = [0.000_05, 0.000_2, 0.001, 0.003, 0.01, 0.03, 0.1, 1.0
 /// the transaction timeout of stores that use a database server.
 const STORE_BUCKETS: [f64; 9] = [0.000_5, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0];
 
+/// The largest number of clients that one summary of refused requests names. Further ones are counted together.
+const MOST_REPORTED: usize = 100;
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct NamespaceLabel {
     // The label is not named `namespace`, because the Prometheus Operator adds a label with that name to every metric.
@@ -239,20 +242,26 @@ impl Metrics {
     }
 
     /// Counts a denied request both in the metrics and for the next summary in the log.
-    pub(crate) fn count_denied(&self, denied: &Denied) {
-        let (reason, client) = match denied {
-            Denied::Missing => ("no_token", ""),
-            Denied::Wrong => ("wrong_token", ""),
-            Denied::Forbidden { client, .. } => ("scope", &**client),
+    /// The log contains the address of a client without a valid token. The metrics do not, because every address would be
+    /// a series of its own.
+    pub(crate) fn count_denied(&self, denied: &Denied, address: &str) {
+        let (reason, client, logged) = match denied {
+            Denied::Missing => ("no_token", "", address),
+            Denied::Wrong => ("wrong_token", "", address),
+            Denied::Forbidden { client, .. } => ("scope", &**client, &**client),
         };
         self.denied.get_or_create(&DeniedLabels { reason, client: client.to_owned() }).inc();
-        self.report_later(reason, client);
+        self.report_later(reason, logged);
     }
 
     /// Counts a refused request or connection for the next summary in the log.
     pub(crate) fn report_later(&self, reason: &'static str, client: &str) {
         let mut unreported = self.unreported.lock().unwrap_or_else(PoisonError::into_inner);
-        *unreported.entry((reason, client.to_owned())).or_default() += 1;
+        let mut key = (reason, client.to_owned());
+        if unreported.len() >= MOST_REPORTED && !unreported.contains_key(&key) {
+            key.1.clear();
+        }
+        *unreported.entry(key).or_default() += 1;
     }
 
     /// Returns and resets the numbers of refused requests and connections, by reason and client.

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use flakeid::broker::Broker;
 use flakeid_protocol::Token;
 
-use crate::rate::Peer;
+use crate::rate::Sender;
 
 /// The leases of a client in one namespace, by place: the node and the token, or `None` while the grant is being requested.
 /// The key is not the token, because clients choose their tokens.
@@ -18,14 +18,14 @@ type Leases = HashMap<u64, Option<(u64, Token)>>;
 pub(crate) struct Quotas {
     /// The largest number of leases of one client, or `None` for seven eighths of the namespace's nodes.
     pub(crate) most: Option<u64>,
-    held: Mutex<HashMap<(String, Option<Peer>), Leases>>,
+    held: Mutex<HashMap<(String, Sender), Leases>>,
     places: AtomicU64,
 }
 
 /// A place in a client's quota, which becomes free again unless a node is granted.
 pub(crate) struct Place<'a> {
     quotas: &'a Quotas,
-    client: (String, Option<Peer>),
+    client: (String, Sender),
     number: u64,
 }
 
@@ -34,10 +34,10 @@ impl Quotas {
     ///
     /// # Errors
     /// The largest number of leases of one client, if the client holds that many.
-    pub(crate) fn enter(&self, broker: &Broker, peer: Option<Peer>) -> Result<Place<'_>, u64> {
+    pub(crate) fn enter(&self, broker: &Broker, sender: Sender) -> Result<Place<'_>, u64> {
         let nodes = broker.layout().max_node().saturating_add(1);
         let most = self.most.unwrap_or_else(|| nodes - nodes / 8);
-        let client = (broker.namespace().name.clone(), peer.map(Peer::client));
+        let client = (broker.namespace().name.clone(), sender);
         let mut held = self.lock();
         let leases = held.entry(client.clone()).or_default();
         if leases.len() as u64 >= most {
@@ -52,7 +52,7 @@ impl Quotas {
         Ok(Place { quotas: self, client, number })
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<(String, Option<Peer>), Leases>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<(String, Sender), Leases>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

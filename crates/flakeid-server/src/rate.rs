@@ -59,6 +59,34 @@ impl fmt::Display for Peer {
     }
 }
 
+/// The sender of requests that one limit applies to: a token at an address, or an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Sender {
+    peer: Option<Peer>,
+    /// The number of the client with the token.
+    client: Option<u64>,
+}
+
+impl Sender {
+    pub(crate) fn new(peer: Option<Peer>, client: Option<u64>) -> Self {
+        Self { peer: peer.map(Peer::client), client }
+    }
+}
+
+/// The error for a client that has exceeded its rate limit.
+#[derive(Debug)]
+pub(crate) struct TooMany {
+    pub(crate) message: String,
+    pub(crate) wait: Duration,
+}
+
+impl TooMany {
+    /// Returns the error for a client that has sent too many requests.
+    pub(crate) fn requests(wait: Duration) -> Self {
+        Self { message: format!("rate limit exceeded: retry in {} ms", wait.as_millis()), wait }
+    }
+}
+
 /// A rate limiter with a separate limit for each client.
 #[derive(Debug)]
 pub(crate) struct RateLimiter {
@@ -72,7 +100,7 @@ pub(crate) struct RateLimiter {
 #[derive(Debug)]
 struct Clients {
     /// The time at which each client's whole burst is available again.
-    free_at: HashMap<Peer, Instant>,
+    free_at: HashMap<Sender, Instant>,
     /// The time at which the whole burst is available again to the clients that share one limit.
     others: Instant,
     /// The time of the last search for inactive clients.
@@ -96,16 +124,11 @@ impl RateLimiter {
     ///
     /// # Errors
     /// The error is the time until the client can take `count` IDs. In this case, no IDs are taken.
-    pub(crate) fn take(
-        &self,
-        peer: Option<Peer>,
-        count: u64,
-        now: Instant,
-    ) -> Result<(), Duration> {
+    pub(crate) fn take(&self, sender: Sender, count: u64, now: Instant) -> Result<(), Duration> {
         // The time is limited to 1e9 s (about 30 years), so that the sum of an instant and this time cannot overflow.
         let cost = Duration::from_secs_f64((count as f64 / self.per_second as f64).min(1e9));
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        let free_at = clients.free_at(peer.map(Peer::client), now);
+        let free_at = clients.free_at(sender, now);
         let ahead = free_at.saturating_duration_since(now);
         let needed = ahead + cost.min(self.burst);
         if needed > self.burst {
@@ -118,8 +141,10 @@ impl RateLimiter {
 }
 
 impl Clients {
-    fn free_at(&mut self, client: Option<Peer>, now: Instant) -> &mut Instant {
-        let Some(client) = client else { return &mut self.others };
+    fn free_at(&mut self, client: Sender, now: Instant) -> &mut Instant {
+        if client == Sender::new(None, None) {
+            return &mut self.others;
+        }
         let is_full = self.free_at.len() >= MOST_CLIENTS && !self.free_at.contains_key(&client);
         if is_full && now.saturating_duration_since(self.swept) >= SWEEP_INTERVAL {
             self.free_at.retain(|_, free_at| *free_at > now);
@@ -138,7 +163,7 @@ mod tests {
     use super::*;
 
     fn take(rates: &RateLimiter, client: u32, count: u64, now: Instant) -> Result<(), Duration> {
-        rates.take(Some(Peer::Address(client.to_be_bytes().into())), count, now)
+        rates.take(Sender::new(Some(Peer::Address(client.to_be_bytes().into())), None), count, now)
     }
 
     fn ms(ms: u64) -> Duration {

@@ -9,12 +9,13 @@ use hyper::StatusCode;
 use hyper::http::request::Parts;
 use prometheus_client::metrics::counter::Counter;
 
+use crate::admission::Caller;
 use crate::answer::Answer;
 use crate::body::{Body, IdStream};
 use crate::forms::Form;
 use crate::pieces::IdPieces;
 use crate::query::{number, parameters};
-use crate::rate::{Peer, RateLimiter};
+use crate::rate::{RateLimiter, TooMany};
 use crate::reads;
 use crate::route::Resource;
 use crate::tokens::Denied;
@@ -53,25 +54,18 @@ pub(crate) enum NoIds {
     Refused(Error),
 }
 
-/// The error for a client that has exceeded its rate limit.
-#[derive(Debug)]
-pub(crate) struct TooMany {
-    pub(crate) message: String,
-    pub(crate) wait: Duration,
-}
-
 impl Served {
     pub(crate) async fn answer(
         &self,
         resource: Resource<'_>,
         request: &Parts,
-        peer: Option<Peer>,
+        caller: &Caller,
         limits: Limits,
     ) -> Result<Answer, Error> {
         let (layout, name) = (self.generator.layout(), self.layout_name.as_str());
         let query = request.uri.query();
         match resource {
-            Resource::Ids => self.issue(request, peer, limits).await,
+            Resource::Ids => self.issue(request, caller, limits).await,
             Resource::Id(id) => {
                 let [] = parameters(query, [])?;
                 Ok(Answer::json(StatusCode::OK, &IdJson::new(id.parse()?, layout, name)?))
@@ -96,7 +90,7 @@ impl Served {
     async fn issue(
         &self,
         request: &Parts,
-        peer: Option<Peer>,
+        caller: &Caller,
         limits: Limits,
     ) -> Result<Answer, Error> {
         let [count] = parameters(request.uri.query(), ["count"])?;
@@ -121,7 +115,7 @@ impl Served {
                  application/octet-stream; name one of them in the header Accept",
             ));
         };
-        if let Err(TooMany { message, wait }) = self.take_from_rate_limit(count, peer) {
+        if let Err(TooMany { message, wait }) = self.take_from_rate_limit(count, caller) {
             return Ok(Answer::too_many(&message, wait));
         }
         // Most requests are for one ID that is available, and need no stream.
@@ -142,13 +136,9 @@ impl Served {
 
     /// Counts the given number of IDs against the client's rate limit. Returns an error if the
     /// limit is exceeded.
-    pub(crate) fn take_from_rate_limit(
-        &self,
-        count: u64,
-        peer: Option<Peer>,
-    ) -> Result<(), TooMany> {
+    pub(crate) fn take_from_rate_limit(&self, count: u64, caller: &Caller) -> Result<(), TooMany> {
         let Some(rates) = &self.rates else { return Ok(()) };
-        rates.take(peer, count, Instant::now()).map_err(|wait| {
+        rates.take(caller.sender(), count, Instant::now()).map_err(|wait| {
             let message = format!(
                 "rate limit exceeded: retry in {} ms, or request fewer IDs",
                 wait.as_millis()

@@ -285,6 +285,8 @@ impl Server {
                 tls: options.tls.clone(),
                 phases,
                 idle_timeout: options.idle_timeout,
+                #[cfg(feature = "grpc")]
+                write_timeout: options.write_timeout,
                 is_admin: false,
             };
             let accept = |listener, name| Accepting {

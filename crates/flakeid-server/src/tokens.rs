@@ -2,6 +2,7 @@
 //! operations that the client may perform.
 
 use std::fmt;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -51,16 +52,12 @@ impl PartialEq for Tokens {
 pub(crate) struct Client {
     /// The name of the client in logs and metrics.
     pub(crate) name: Box<str>,
+    /// A number that identifies the client's name, even after the token file was loaded again.
+    pub(crate) number: u64,
     credential: Credential,
     /// The permitted operations, or `None` if all operations are permitted.
     grants: Option<Vec<Grant>>,
 }
-
-/// The client that sent a gRPC request, stored as an extension of the request. The client is `None` if the server does
-/// not require tokens.
-#[cfg(feature = "grpc")]
-#[derive(Clone)]
-pub(crate) struct Identity(pub(crate) Option<Arc<Client>>);
 
 #[derive(PartialEq, Eq)]
 enum Credential {
@@ -208,7 +205,9 @@ impl Tokens {
     /// Finds the client whose certificate contains one of the given names.
     pub(crate) fn by_certificate(&self, names: &[String]) -> Option<Arc<Client>> {
         let is_shown = |client: &&Arc<Client>| match &client.credential {
-            Credential::Certificate(name) => names.iter().any(|shown| **shown == **name),
+            Credential::Certificate(name) => {
+                names.iter().any(|shown| shown.eq_ignore_ascii_case(name))
+            }
             Credential::Token(_) => false,
         };
         self.clients.iter().find(is_shown).cloned()
@@ -267,8 +266,9 @@ impl Client {
             }
             None => Credential::Token(credential.as_bytes().into()),
         };
+        let number = BuildHasherDefault::<DefaultHasher>::default().hash_one(&name);
         if scopes == "all" {
-            return Ok(Self { name, credential, grants: None });
+            return Ok(Self { name, number, credential, grants: None });
         }
         let grants = scopes.split(',').map(|text| {
             let (scope, namespace) = match text.split_once(':') {
@@ -292,7 +292,7 @@ impl Client {
             }
         });
         let grants = grants.collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { name, credential, grants: Some(grants) })
+        Ok(Self { name, number, credential, grants: Some(grants) })
     }
 
     /// Checks that the client has the permission that a request requires.

@@ -7,16 +7,34 @@ use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
 use flakeid_core::{Error, Id};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tonic::codegen::tokio_stream::Stream;
 use tonic::{Request, Response, Status};
 
 use super::messages::{Ids, NextRequest, NextResponse, StreamRequest, StreamResponse};
 use super::refusal::{of_error, refusal};
+use crate::admission::Caller;
 use crate::pieces::{IdPieces, PIECE};
-use crate::rate::Peer;
 use crate::served::NoIds;
 use crate::service::Service;
-use crate::tokens::{Client, Identity};
+
+/// The limits on the streams that a connection and its client receive at the same time, as an extension of a request.
+#[derive(Clone)]
+pub(super) struct Streams {
+    pub(super) of_connection: Arc<Semaphore>,
+    pub(super) of_client: Arc<Semaphore>,
+}
+
+type Permits = [OwnedSemaphorePermit; 2];
+
+impl Streams {
+    /// Waits for a place among the streams. The semaphores are never closed.
+    async fn enter(&self) -> Option<Permits> {
+        let of_connection = Arc::clone(&self.of_connection).acquire_owned().await.ok()?;
+        let of_client = Arc::clone(&self.of_client).acquire_owned().await.ok()?;
+        Some([of_connection, of_client])
+    }
+}
 
 /// The implementation of the gRPC calls that return IDs.
 pub(super) struct IdCalls(pub(super) Arc<Service>);
@@ -26,12 +44,12 @@ impl Ids for IdCalls {
     type StreamStream = Messages;
 
     async fn next(&self, request: Request<NextRequest>) -> Result<Response<NextResponse>, Status> {
-        let (peer, client) = (peer_of(&request), client_of(&request));
+        let caller = caller_of(&request);
         let NextRequest { namespace, count } = request.into_inner();
         let count = u64::from(count.unwrap_or(1));
         let began = Instant::now();
         let found = if (1..=PIECE).contains(&count) {
-            self.begin(&namespace, count, peer, client.as_deref()).await.map(|(ids, _)| ids)
+            self.begin(&namespace, count, &caller).await.map(|(ids, _)| ids)
         } else {
             Err(NoIds::Refused(Error::field_out_of_range("count", &count, 1, PIECE)))
         };
@@ -40,13 +58,23 @@ impl Ids for IdCalls {
     }
 
     async fn stream(&self, request: Request<StreamRequest>) -> Result<Response<Messages>, Status> {
-        let (peer, client) = (peer_of(&request), client_of(&request));
+        let caller = caller_of(&request);
+        let permits = match request.extensions().get::<Streams>() {
+            Some(streams) => streams.enter().await,
+            None => None,
+        };
         let StreamRequest { namespace, count } = request.into_inner();
         let began = Instant::now();
-        let found = self.begin(&namespace, count, peer, client.as_deref()).await;
+        let found = self.begin(&namespace, count, &caller).await;
         let (ids, pieces) = self.counted(began, found)?;
         let service = Arc::clone(&self.0);
-        Ok(Response::new(Messages { service, pieces, first: Some(ids), yields: false }))
+        Ok(Response::new(Messages {
+            service,
+            pieces,
+            first: Some(ids),
+            yields: false,
+            _permits: permits,
+        }))
     }
 }
 
@@ -57,10 +85,9 @@ impl IdCalls {
         &self,
         namespace: &str,
         count: u64,
-        peer: Option<Peer>,
-        client: Option<&Client>,
+        caller: &Caller,
     ) -> Result<(Vec<u64>, IdPieces), NoIds> {
-        let mut pieces = self.0.pieces(namespace, count, peer, client)?;
+        let mut pieces = self.0.pieces(namespace, count, caller)?;
         let first = poll_fn(|context| pieces.poll_next(context).map(owned)).await;
         let ids = first.transpose().map_err(NoIds::Refused)?.unwrap_or_default();
         self.0.count_ids(namespace, count);
@@ -83,6 +110,7 @@ pub(super) struct Messages {
     first: Option<Vec<u64>>,
     /// Whether the response must yield to other tasks and responses before its next message.
     yields: bool,
+    _permits: Option<Permits>,
 }
 
 impl Stream for Messages {
@@ -110,12 +138,8 @@ impl Stream for Messages {
     }
 }
 
-fn peer_of<T>(request: &Request<T>) -> Option<Peer> {
-    request.extensions().get().copied()
-}
-
-fn client_of<T>(request: &Request<T>) -> Option<Arc<Client>> {
-    request.extensions().get::<Identity>().and_then(|Identity(client)| client.clone())
+fn caller_of<T>(request: &Request<T>) -> Caller {
+    request.extensions().get().cloned().unwrap_or_default()
 }
 
 fn owned(piece: Option<Result<&[Id], Error>>) -> Option<Result<Vec<u64>, Error>> {

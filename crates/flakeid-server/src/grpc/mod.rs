@@ -5,6 +5,7 @@ mod health;
 mod ids;
 mod messages;
 mod refusal;
+mod taken;
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -22,8 +23,9 @@ use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::server::conn::http2::Builder;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tonic::Code;
 use tonic::body::Body;
@@ -31,17 +33,19 @@ use tonic::codegen::Service as Called;
 use tonic::server::NamedService;
 use tonic_health::pb::health_server::HealthServer;
 
+use crate::admission::delay;
 use crate::connection::{
     Connection, Guarded, Phase, Phases, Serving, Shared, encrypted, has_reached, reached,
 };
 use crate::connections::{Busy, State};
+use crate::rate::Peer;
 use crate::service::Service;
-use crate::tokens::Identity;
 use frames::Limited;
 use health::Readiness;
-use ids::IdCalls;
+use ids::{IdCalls, Streams};
 use messages::IdsServer;
-use refusal::status;
+use refusal::{rejection, status};
+use taken::{Calls, Offering};
 
 pub use messages::{IdsClient, NextRequest, NextResponse, StreamRequest, StreamResponse};
 
@@ -50,6 +54,10 @@ const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// The largest number of concurrent calls per connection. A client delays further calls until an earlier call ends.
 const MOST_CALLS: u32 = 100;
+
+/// The number of streams of IDs that one connection may receive at the same time. Further calls wait for an earlier one to
+/// end, so that a client that reads nothing cannot fill the server's memory.
+const STREAMS: usize = 8;
 
 /// The maximum total size of a request's headers, in bytes.
 const LONGEST_HEAD: u32 = 16 * 1_024;
@@ -117,13 +125,13 @@ impl Services {
     async fn respond(
         &self,
         state: Arc<State>,
+        peer: Option<Peer>,
         names: Arc<[String]>,
         mut request: Request<Incoming>,
     ) -> Response<Body> {
         let began = Instant::now();
         let path = request.uri().path();
         let name = path.split('/').nth(1).unwrap_or_default().to_owned();
-        let mut client_of_request = None;
         let refused = |code, name: &'static str, text: &str| {
             self.service.count_request("none", name, began);
             status(code, name, text, None).into_http()
@@ -135,18 +143,20 @@ impl Services {
             return unsupported_media_type();
         }
         if path != CHECK {
-            match self.service.client_of(request.headers(), &names) {
-                Err(denied) => {
-                    self.service.record_denied(&denied).await;
-                    return refused(
-                        Code::Unauthenticated,
-                        "HTTP_UNAUTHORIZED",
-                        &denied.to_string(),
-                    );
+            let peer = self.service.proxies.client(peer, request.headers());
+            let client = self.service.client_of(request.headers(), &names);
+            match self.service.admit(peer, client, None, false) {
+                Err(rejected) => {
+                    if delay(&rejected).await {
+                        state.close();
+                    }
+                    let (name, status) = rejection(rejected);
+                    self.service.count_request("none", name, began);
+                    return status.into_http();
                 }
-                Ok(client) => {
+                Ok(caller) => {
                     state.accept(began);
-                    client_of_request = client;
+                    request.extensions_mut().insert(caller);
                 }
             }
         }
@@ -155,7 +165,6 @@ impl Services {
             let text = format!("unknown service; this server provides: {}", known.join(", "));
             return refused(Code::Unimplemented, "HTTP_NOT_FOUND", &text);
         };
-        request.extensions_mut().insert(Identity(client_of_request));
         answer(request).await
     }
 }
@@ -202,19 +211,21 @@ pub(crate) async fn serve(connection: Connection, shared: Shared, services: Arc<
     let rest = Limited::new(rest, &slot.state);
     let stream = tokio::io::join(Cursor::new(*PREFACE).chain(rest), write);
     let state = Arc::clone(&slot.state);
+    let streams = Streams {
+        of_connection: Arc::new(Semaphore::new(STREAMS)),
+        of_client: Arc::clone(&state.streams_of_client),
+    };
     let respond = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(streams.clone());
         let (services, state) = (Arc::clone(&services), Arc::clone(&state));
         let names = Arc::clone(&names);
         async move {
             let busy = Busy::new(&state);
-            if let Some(peer) = peer {
-                request.extensions_mut().insert(peer);
-            }
-            let response = services.respond(state, names, request).await;
-            Ok::<_, Infallible>(response.map(|body| Guarded { body, _busy: busy }))
+            let response = services.respond(state, peer, names, request).await;
+            Ok::<_, Infallible>(response.map(|body| Offering(Guarded { body, _busy: busy })))
         }
     });
-    let connection = Builder::new(TokioExecutor::new())
+    let connection = Builder::new(Calls { timeout: shared.write_timeout })
         .timer(TokioTimer::new())
         .keep_alive_interval(idle_timeout)
         .keep_alive_timeout(idle_timeout)
@@ -222,7 +233,7 @@ pub(crate) async fn serve(connection: Connection, shared: Shared, services: Arc<
         .max_header_list_size(LONGEST_HEAD)
         // The send buffer is limited, because the server would otherwise buffer too much of a response to a slow
         // client. Each call also buffers one piece of IDs.
-        .max_send_buf_size(64 * 1_024)
+        .max_send_buf_size(16 * 1_024)
         .serve_connection(TokioIo::new(stream), respond);
     // A connection that begins in the second half of the drain comes from a load balancer that still uses this server.
     // The server serves this connection until the drain ends.

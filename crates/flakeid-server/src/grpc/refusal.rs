@@ -6,23 +6,33 @@ use flakeid_core::{Error, ErrorKind};
 use tonic::metadata::{MetadataMap, MetadataValue};
 use tonic::{Code, Status};
 
-use crate::answer::TOO_MANY;
-use crate::served::{NoIds, TooMany};
+use crate::admission::Rejected;
+use crate::answer::{FORBIDDEN, NOT_FOUND, TOO_MANY, UNAUTHORIZED};
+use crate::rate::TooMany;
+use crate::served::NoIds;
+use crate::tokens::Denied;
+
+/// Returns the error code for the metrics and the gRPC status for a request that is not admitted.
+pub(super) fn rejection(rejected: Rejected) -> (&'static str, Status) {
+    match rejected {
+        Rejected::TooMany(TooMany { message, wait }) => {
+            (TOO_MANY, status(Code::ResourceExhausted, TOO_MANY, &message, Some(wait)))
+        }
+        Rejected::Denied(denied @ Denied::Forbidden { .. }) => {
+            (FORBIDDEN, status(Code::PermissionDenied, FORBIDDEN, &denied.to_string(), None))
+        }
+        Rejected::Denied(denied) => {
+            (UNAUTHORIZED, status(Code::Unauthenticated, UNAUTHORIZED, &denied.to_string(), None))
+        }
+    }
+}
 
 /// Returns the error code for the metrics and the gRPC status for the client.
 pub(super) fn refusal(no_ids: NoIds) -> (&'static str, Status) {
     match no_ids {
-        NoIds::Unknown(message) => {
-            let code = "HTTP_NOT_FOUND";
-            (code, status(Code::NotFound, code, &message, None))
-        }
-        NoIds::TooMany(TooMany { message, wait }) => {
-            (TOO_MANY, status(Code::ResourceExhausted, TOO_MANY, &message, Some(wait)))
-        }
-        NoIds::Denied(denied) => {
-            let code = "HTTP_FORBIDDEN";
-            (code, status(Code::PermissionDenied, code, &denied.to_string(), None))
-        }
+        NoIds::Unknown(message) => (NOT_FOUND, status(Code::NotFound, NOT_FOUND, &message, None)),
+        NoIds::TooMany(limit) => rejection(Rejected::TooMany(limit)),
+        NoIds::Denied(denied) => rejection(Rejected::Denied(denied)),
         NoIds::Refused(error) => (error.code(), of_error(&error)),
     }
 }

@@ -8,11 +8,12 @@ use std::time::Instant;
 use flakeid_core::Error;
 
 use super::reply::Replies;
-use crate::answer::TOO_MANY;
+use crate::admission::{Caller, Rejected, delay};
+use crate::answer::{BAD_REQUEST, FORBIDDEN, NOT_FOUND, TOO_MANY, UNAUTHORIZED};
 use crate::pieces::{IdPieces, PIECE};
 use crate::query::number;
-use crate::rate::Peer;
-use crate::served::{NoIds, TooMany};
+use crate::rate::{Peer, TooMany};
+use crate::served::NoIds;
 use crate::service::Service;
 use crate::tokens::{Client, Denied, Tokens};
 
@@ -44,6 +45,10 @@ pub(crate) struct Session<'a> {
     /// The tokens that the server accepted when it last identified the client.
     tokens: Tokens,
     client: Option<Arc<Client>>,
+    /// The sender of the current command.
+    caller: Caller,
+    /// Whether the client has sent a wrong token on this connection.
+    has_guessed: bool,
     name: Vec<u8>,
     /// The pieces of IDs that remain to be sent in the current response.
     more: Option<IdPieces>,
@@ -66,6 +71,8 @@ impl<'a> Session<'a> {
             token: None,
             tokens,
             client,
+            caller: Caller::default(),
+            has_guessed: false,
             name: Vec::new(),
             more: None,
             since_yield: 0,
@@ -101,7 +108,7 @@ impl<'a> Session<'a> {
 
     /// Adds an error reply for input that is not a valid command.
     pub(crate) fn refuse(&mut self, malformed: &impl fmt::Display) {
-        self.service.count_request("none", "RESP_MALFORMED", Instant::now());
+        self.service.count_request("none", BAD_REQUEST, Instant::now());
         self.replies.error("ERR", &format!("Protocol error: {malformed}"));
     }
 
@@ -112,11 +119,17 @@ impl<'a> Session<'a> {
         let command = command.to_ascii_uppercase();
         let is_open = matches!(command.as_slice(), b"AUTH" | b"HELLO" | b"QUIT" | b"RESET");
         self.follow_tokens();
-        if !self.is_admitted() && !is_open {
-            let text = "send a token that this server accepts, with the command `AUTH TOKEN`";
-            self.replies.error("NOAUTH", text);
-            self.service.count_request("none", "NOAUTH", began);
-            return true;
+        if !is_open {
+            let client =
+                if self.is_admitted() { Ok(self.client.clone()) } else { Err(Denied::Missing) };
+            match self.service.admit(self.peer, client, None, false) {
+                Ok(caller) => self.caller = caller,
+                Err(rejected) => {
+                    let code = self.reject(&rejected);
+                    self.service.count_request("none", code, began);
+                    return true;
+                }
+            }
         }
         let is_for_ids = matches!(command.as_slice(), b"INCR" | b"FLAKEID.NEXT");
         let code = match command.as_slice() {
@@ -124,9 +137,9 @@ impl<'a> Session<'a> {
             b"FLAKEID.NEXT" => self.next(arguments).await,
             _ => match self.answer_without_ids(&command, arguments).await {
                 Ok(()) => "OK",
-                Err((code, text)) => {
-                    self.replies.error(code, &text);
-                    code
+                Err((prefix, text)) => {
+                    self.replies.error(prefix, &text);
+                    code_of(prefix)
                 }
             },
         };
@@ -139,7 +152,25 @@ impl<'a> Session<'a> {
             self.since_yield = 0;
             tokio::task::yield_now().await;
         }
-        command != b"QUIT"
+        command != b"QUIT" && !self.has_guessed
+    }
+
+    /// Adds the error reply to a command that is not admitted. Returns the error code, which is the same in all
+    /// protocols.
+    fn reject(&mut self, rejected: &Rejected) -> &'static str {
+        let (prefix, text) = match rejected {
+            Rejected::TooMany(TooMany { message, .. }) => ("TRYAGAIN", message.clone()),
+            Rejected::Denied(denied @ Denied::Forbidden { .. }) => ("NOPERM", denied.to_string()),
+            Rejected::Denied(Denied::Wrong) => {
+                ("WRONGPASS", "this server does not accept the token".to_owned())
+            }
+            Rejected::Denied(Denied::Missing) => (
+                "NOAUTH",
+                "send a token that this server accepts, with the command `AUTH TOKEN`".to_owned(),
+            ),
+        };
+        self.replies.error(prefix, &text);
+        code_of(prefix)
     }
 
     async fn incr(&mut self, arguments: &[&[u8]]) -> &'static str {
@@ -200,20 +231,15 @@ impl<'a> Session<'a> {
         namespace: &str,
         count: u64,
     ) -> Result<Vec<flakeid_core::Id>, &'static str> {
-        let client = self.client.as_deref();
-        let mut pieces = match self.service.pieces(namespace, count, self.peer, client) {
+        let mut pieces = match self.service.pieces(namespace, count, &self.caller) {
             Ok(pieces) => pieces,
             Err(NoIds::Refused(error)) => return Err(self.refused(&error)),
-            Err(NoIds::Unknown(message)) => return Err(self.wrong(&message)),
-            Err(NoIds::Denied(denied)) => {
-                self.replies.error("NOPERM", &denied.to_string());
-                return Err("NOPERM");
+            Err(NoIds::Unknown(message)) => {
+                self.replies.error("ERR", &message);
+                return Err(NOT_FOUND);
             }
-            Err(NoIds::TooMany(TooMany { message, .. })) => {
-                self.replies.error("TRYAGAIN", &message);
-                // The error code in metrics is the same for Redis clients as for HTTP clients.
-                return Err(TOO_MANY);
-            }
+            Err(NoIds::Denied(denied)) => return Err(self.reject(&Rejected::Denied(denied))),
+            Err(NoIds::TooMany(limit)) => return Err(self.reject(&Rejected::TooMany(limit))),
         };
         let first = poll_fn(|context| pieces.poll_next(context).map(owned)).await;
         let ids = match first.transpose() {
@@ -248,7 +274,7 @@ impl<'a> Session<'a> {
 
     fn wrong(&mut self, text: &str) -> &'static str {
         self.replies.error("ERR", text);
-        "ERR"
+        BAD_REQUEST
     }
 
     fn refused(&mut self, error: &Error) -> &'static str {
@@ -385,8 +411,17 @@ impl<'a> Session<'a> {
         if self.client.is_some() {
             return Ok(());
         }
-        self.service.record_denied(&Denied::Wrong).await;
-        Err(("WRONGPASS", "this server does not accept the token".to_owned()))
+        // The connection ends, so that a client cannot try many tokens on it.
+        self.has_guessed = true;
+        match self.service.admit(self.peer, Err(Denied::Wrong), None, false) {
+            Err(Rejected::TooMany(TooMany { message, .. })) => Err(("TRYAGAIN", message)),
+            rejected => {
+                if let Err(rejected) = &rejected {
+                    delay(rejected).await;
+                }
+                Err(("WRONGPASS", "this server does not accept the token".to_owned()))
+            }
+        }
     }
 }
 
@@ -394,6 +429,17 @@ fn owned(
     piece: Option<Result<&[flakeid_core::Id], Error>>,
 ) -> Option<Result<Vec<flakeid_core::Id>, Error>> {
     piece.map(|ids| ids.map(<[_]>::to_vec))
+}
+
+/// Returns the error code in metrics and logs for the prefix of an error reply. It is the code of the same error over
+/// HTTP.
+fn code_of(prefix: &str) -> &'static str {
+    match prefix {
+        "NOAUTH" | "WRONGPASS" => UNAUTHORIZED,
+        "NOPERM" => FORBIDDEN,
+        "TRYAGAIN" => TOO_MANY,
+        _ => BAD_REQUEST,
+    }
 }
 
 /// Returns the error for an unsupported command or wrong arguments. The message shows only the beginning of a long

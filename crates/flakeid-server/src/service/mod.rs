@@ -15,15 +15,16 @@ use flakeid_json::layout_name;
 use flakeid_protocol::Namespace;
 use flakeid_protocol::operations::Pruned;
 use hyper::HeaderMap;
-use tokio::time::sleep;
 use tracing::info;
 
+use crate::admission::{Admission, Caller, Rejected};
 use crate::connections::Connections;
 use crate::cors::Origins;
 use crate::history::HistoryPruning;
 use crate::holders::HistoryReaders;
 use crate::metrics::Metrics;
 use crate::pieces::IdPieces;
+use crate::proxies::TrustedProxies;
 use crate::quota::Quotas;
 use crate::rate::{Peer, RateLimiter};
 use crate::reads;
@@ -39,9 +40,6 @@ const DEFAULT_LEASE_RATE: u64 = 10;
 /// The period whose allowance of leases a client may use in a single burst. By default, a burst contains up to 2,000
 /// leases, so that all processes behind one address can restart at the same time.
 const LEASE_BURST: Duration = Duration::from_secs(200);
-
-/// The time by which the response to a request with a wrong token is delayed.
-const WRONG_TOKEN_DELAY: Duration = Duration::from_millis(200);
 
 /// A service with a generator for each namespace, and with limits for each request. Any server
 /// based on hyper can mount the service, as [`Server`](crate::Server) does.
@@ -73,10 +71,9 @@ pub struct Service {
     is_draining: AtomicBool,
     loopback_names_only: bool,
     logs_access: bool,
-    /// The limits on each client's requests per second, or `None` if requests are not limited.
-    requests: Option<RateLimiter>,
-    /// The limit on the number of leases that each client can acquire per second.
-    acquires: RateLimiter,
+    /// The limits on what each client can send per second.
+    admission: Admission,
+    pub(crate) proxies: TrustedProxies,
     /// The limit on the number of leases that each client holds at the same time.
     quotas: Quotas,
 }
@@ -112,8 +109,12 @@ impl Service {
             is_draining,
             loopback_names_only: false,
             logs_access: false,
-            requests: None,
-            acquires: RateLimiter::with_burst(DEFAULT_LEASE_RATE, LEASE_BURST, Instant::now()),
+            admission: Admission::new(RateLimiter::with_burst(
+                DEFAULT_LEASE_RATE,
+                LEASE_BURST,
+                Instant::now(),
+            )),
+            proxies: TrustedProxies::default(),
             quotas: Quotas::default(),
         }
     }
@@ -200,7 +201,7 @@ impl Service {
     /// is not limited.
     #[must_use]
     pub fn request_rate_limit(mut self, requests_per_second: u64) -> Self {
-        self.requests = Some(RateLimiter::new(requests_per_second, Instant::now()));
+        self.admission.requests = Some(RateLimiter::new(requests_per_second, Instant::now()));
         self
     }
 
@@ -210,7 +211,15 @@ impl Service {
     /// record of each lease.
     #[must_use]
     pub fn lease_rate_limit(mut self, leases_per_second: u64) -> Self {
-        self.acquires = RateLimiter::with_burst(leases_per_second, LEASE_BURST, Instant::now());
+        self.admission.acquires =
+            RateLimiter::with_burst(leases_per_second, LEASE_BURST, Instant::now());
+        self
+    }
+
+    /// Sets the proxies that name the addresses of their clients. By default, no proxy is trusted.
+    #[must_use]
+    pub fn trusted_proxies(mut self, proxies: TrustedProxies) -> Self {
+        self.proxies = proxies;
         self
     }
 
@@ -270,19 +279,29 @@ impl Service {
         self.limits.max_count
     }
 
+    /// Admits a request; see [`Admission::admit`].
+    pub(crate) fn admit(
+        &self,
+        peer: Option<Peer>,
+        client: Result<Option<Arc<Client>>, Denied>,
+        need: Option<Need<'_>>,
+        acquires: bool,
+    ) -> Result<Caller, Rejected> {
+        self.admission.admit(&self.metrics, peer, client, need, acquires)
+    }
+
     /// Returns the generator of IDs for a client that uses a protocol other than HTTP. The limits are the same as for
     /// HTTP clients.
     pub(crate) fn pieces(
         &self,
         namespace: &str,
         count: u64,
-        peer: Option<Peer>,
-        client: Option<&Client>,
+        caller: &Caller,
     ) -> Result<IdPieces, NoIds> {
-        if let Some(client) = client {
+        if let Some(client) = &caller.client {
             let permitted = client.permit(Need::Scope(Scope::Ids, Some(namespace)));
             if let Err(denied) = permitted {
-                self.metrics.count_denied(&denied);
+                self.metrics.count_denied(&denied, "");
                 return Err(NoIds::Denied(denied));
             }
         }
@@ -296,7 +315,7 @@ impl Service {
                 Err(error) => NoIds::Refused(error),
             });
         };
-        served.take_from_rate_limit(count, peer).map_err(NoIds::TooMany)?;
+        served.take_from_rate_limit(count, caller).map_err(NoIds::TooMany)?;
         Ok(served.pieces(count, self.limits))
     }
 
@@ -391,15 +410,6 @@ impl Service {
             return Ok(None);
         }
         tokens.by_request(headers, names).map(Some)
-    }
-
-    /// Counts a denied request. If the token was wrong, this function also delays the response. The delay prevents a
-    /// client from trying many tokens on one connection.
-    pub(crate) async fn record_denied(&self, denied: &Denied) {
-        self.metrics.count_denied(denied);
-        if *denied == Denied::Wrong {
-            sleep(WRONG_TOKEN_DELAY).await;
-        }
     }
 
     /// Whether the server is ready: it is not draining, every namespace can issue IDs, and every broker can grant

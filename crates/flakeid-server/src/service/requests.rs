@@ -16,12 +16,14 @@ use tracing::field::display;
 use tracing::info;
 
 use super::Service;
-use crate::answer::Answer;
+use crate::admission::{Caller, Rejected, delay};
+use crate::answer::{Answer, FORBIDDEN, UNAUTHORIZED};
 use crate::body::Body;
 use crate::connections::State;
 use crate::leases::Leases;
 use crate::pages;
 use crate::rate::Peer;
+use crate::rate::TooMany;
 use crate::reads;
 use crate::route::{Resource, Route};
 use crate::tokens::Denied;
@@ -84,24 +86,19 @@ impl Service {
     {
         let began = Instant::now();
         let (request, body) = request.into_parts();
+        let peer = self.proxies.client(peer, &request.headers);
         let route = Route::parse(request.uri.path());
         let operation = route.as_ref().map_or("none", Route::operation);
         let preflight = self.origins.preflight(route.as_ref(), &request);
         let sharing = self.origins.sharing(&request.headers);
         let is_public = route.as_ref().is_none_or(Route::is_public);
         let refusal = self.refuse_page(is_public, &request).filter(|_| preflight.is_none());
-        let limited = self.limit(route.as_ref(), &request.method, peer, began);
-        let mut answer = match (route, preflight.or(refusal).or(limited)) {
-            (_, Some(answer)) => answer,
-            (None, _) => Answer::not_found("unknown path; /openapi.json lists the paths"),
-            (Some(route), _) => match self.authorize(&route, &request, names) {
-                Err(denied) => Box::pin(self.deny(&denied)).await,
-                Ok(()) if !route.allows(&request.method) => not_allowed(&route),
-                Ok(()) => {
-                    if let Some(state) = state.filter(|_| !route.is_public()) {
-                        state.accept(began);
-                    }
-                    let answer = self.answer(&route, peer, names, &request, body).await;
+        let mut answer = match preflight.or(refusal) {
+            Some(answer) => answer,
+            None => match self.admit_to(route.as_ref(), &request, peer, names) {
+                Err(rejected) => Box::pin(self.reject(&rejected)).await,
+                Ok(caller) => {
+                    let answer = self.answer(route, &caller, names, state, &request, body).await;
                     answer.unwrap_or_else(Answer::from)
                 }
             },
@@ -121,49 +118,37 @@ impl Service {
         answer.response
     }
 
-    fn authorize(
-        &self,
-        route: &Route<'_>,
-        request: &Parts,
-        names: &[String],
-    ) -> Result<(), Denied> {
-        let Some(need) = route.need(&request.method) else { return Ok(()) };
-        match self.client_of(&request.headers, names)? {
-            None => Ok(()),
-            Some(client) => client.permit(need),
-        }
-    }
-
-    async fn deny(&self, denied: &Denied) -> Answer {
-        self.record_denied(denied).await;
-        let message = denied.to_string();
-        match denied {
-            Denied::Missing => unauthorized(&message),
-            Denied::Wrong => unauthorized(&message).with(CONNECTION, "close"),
-            Denied::Forbidden { .. } => {
-                Answer::http(StatusCode::FORBIDDEN, "HTTP_FORBIDDEN", &message)
-            }
-        }
-    }
-
-    /// Counts a request against its client's rate limits. Returns an error response if a limit is exceeded.
-    fn limit(
+    /// Admits a request, unless its path is public.
+    fn admit_to(
         &self,
         route: Option<&Route<'_>>,
-        method: &Method,
+        request: &Parts,
         peer: Option<Peer>,
-        now: Instant,
-    ) -> Option<Answer> {
+        names: &[String],
+    ) -> Result<Caller, Rejected> {
         if route.is_some_and(Route::is_public) {
-            return None;
+            return Ok(Caller { peer, client: None });
         }
-        let is_acquire = *method == Method::POST
+        let need = route.and_then(|route| route.need(&request.method));
+        let client = match need {
+            Some(_) => self.client_of(&request.headers, names),
+            None => Ok(None),
+        };
+        let acquires = request.method == Method::POST
             && matches!(route, Some(Route::OfNamespace { resource: Resource::Leases, .. }));
-        let limits = [self.requests.as_ref(), is_acquire.then_some(&self.acquires)];
-        let wait = limits.into_iter().flatten().find_map(|limit| limit.take(peer, 1, now).err())?;
-        self.metrics.report_later("rate_limit", "");
-        let message = format!("rate limit exceeded: retry in {} ms", wait.as_millis());
-        Some(Answer::too_many(&message, wait))
+        self.admit(peer, client, need, acquires)
+    }
+
+    async fn reject(&self, rejected: &Rejected) -> Answer {
+        let closes = delay(rejected).await;
+        let answer = match rejected {
+            Rejected::TooMany(TooMany { message, wait }) => Answer::too_many(message, *wait),
+            Rejected::Denied(denied @ Denied::Forbidden { .. }) => {
+                Answer::http(StatusCode::FORBIDDEN, FORBIDDEN, &denied.to_string())
+            }
+            Rejected::Denied(denied) => unauthorized(&denied.to_string()),
+        };
+        if closes { answer.with(CONNECTION, "close") } else { answer }
     }
 
     /// Returns an error response if the request may come from a web page that the operator has not allowed.
@@ -183,9 +168,10 @@ impl Service {
 
     async fn answer<B>(
         &self,
-        route: &Route<'_>,
-        peer: Option<Peer>,
+        route: Option<Route<'_>>,
+        caller: &Caller,
         names: &[String],
+        state: Option<&State>,
         request: &Parts,
         body: B,
     ) -> Result<Answer, Error>
@@ -193,16 +179,25 @@ impl Service {
         B: HttpBody<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
+        let Some(route) = route else {
+            return Ok(Answer::not_found("unknown path; /openapi.json lists the paths"));
+        };
+        if !route.allows(&request.method) {
+            return Ok(not_allowed(&route));
+        }
+        if let Some(state) = state.filter(|_| !route.is_public()) {
+            state.accept(Instant::now());
+        }
         // The large futures are boxed, because hyper moves the future of each request.
-        Ok(match *route {
+        Ok(match route {
             Route::OfNamespace { namespace, resource: Resource::Leases } => {
-                match self.leases(namespace, peer) {
+                match self.leases(namespace, caller) {
                     Some(leases) => return Box::pin(leases.answer_all(request, body)).await,
                     None => self.without_leases(namespace),
                 }
             }
             Route::OfNamespace { namespace, resource: Resource::Lease(node) } => {
-                match self.leases(namespace, peer) {
+                match self.leases(namespace, caller) {
                     Some(leases) => {
                         return Box::pin(leases.answer_one(node, request, body)).await;
                     }
@@ -210,7 +205,7 @@ impl Service {
                 }
             }
             Route::OfNamespace { namespace, resource: Resource::Holder(id) } => {
-                match self.leases(namespace, peer) {
+                match self.leases(namespace, caller) {
                     Some(leases) => {
                         let query = request.uri.query();
                         return Box::pin(leases.holder(id, query, &self.reads)).await;
@@ -222,11 +217,11 @@ impl Service {
                 let Some(served) = self.namespaces.get(namespace) else {
                     return Ok(self.unknown(namespace));
                 };
-                return served.answer(resource, request, peer, self.limits).await;
+                return served.answer(resource, request, caller, self.limits).await;
             }
             Route::Live | Route::Ready | Route::Metrics | Route::OpenApi | Route::Page => {
                 let client = self.client_of(&request.headers, names);
-                self.answer_simple(route, client.is_ok())
+                self.answer_simple(&route, client.is_ok())
             }
         })
     }
@@ -258,9 +253,9 @@ impl Service {
         }
     }
 
-    fn leases<'a>(&'a self, namespace: &'a str, peer: Option<Peer>) -> Option<Leases<'a>> {
+    fn leases<'a>(&'a self, namespace: &'a str, caller: &Caller) -> Option<Leases<'a>> {
         let quotas = &self.quotas;
-        let leases = |broker| Leases { broker, namespace, quotas, peer };
+        let leases = |broker| Leases { broker, namespace, quotas, sender: caller.sender() };
         self.brokers.get(namespace).map(leases)
     }
 
@@ -300,7 +295,7 @@ impl Service {
 }
 
 fn unauthorized(message: &str) -> Answer {
-    let answer = Answer::http(StatusCode::UNAUTHORIZED, "HTTP_UNAUTHORIZED", message);
+    let answer = Answer::http(StatusCode::UNAUTHORIZED, UNAUTHORIZED, message);
     answer.with(WWW_AUTHENTICATE, "Bearer realm=\"flakeid\"")
 }
 

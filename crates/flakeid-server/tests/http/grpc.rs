@@ -185,16 +185,18 @@ fn rejected_grpc_calls_return_a_code_and_a_reason() {
 #[test]
 fn grpc_requires_a_token_except_for_health_checks() {
     let pair = Pair::new(service().tokens(Tokens::parse("0123456789abcdef\n").unwrap()));
-    let mut channel = pair.channel();
     for wrong in [None, Some("Bearer 0123456789abcdeX")] {
-        channel.authorization = wrong;
-        let mut calls = Calls { client: client(channel.clone()), runtime: &pair.runtime };
-        let refused = calls.next("default", None).unwrap_err();
-        assert_eq!((refused.code(), code(&refused)), (Code::Unauthenticated, "HTTP_UNAUTHORIZED"));
-        // An unknown namespace causes the same error, so that errors do not reveal which namespaces
-        // exist.
-        assert_eq!(calls.next("other", None).unwrap_err().code(), Code::Unauthenticated);
+        // An unknown namespace causes the same error, so that errors do not reveal which namespaces exist.
+        for namespace in ["default", "other"] {
+            let mut channel = pair.channel();
+            channel.authorization = wrong;
+            let mut calls = Calls { client: client(channel), runtime: &pair.runtime };
+            let refused = calls.next(namespace, None).unwrap_err();
+            let expected = (Code::Unauthenticated, "HTTP_UNAUTHORIZED");
+            assert_eq!((refused.code(), code(&refused)), expected);
+        }
     }
+    let mut channel = pair.channel();
     assert_eq!(health(&pair, channel.clone(), ""), Ok(ServingStatus::Serving));
     let origin = "http://localhost".parse().unwrap();
     let mut watching = HealthClient::with_origin(channel.clone(), origin);
@@ -340,21 +342,23 @@ fn grpc_and_http_clients_never_get_the_same_id() {
 #[test]
 fn large_unread_grpc_responses_do_not_delay_other_clients() {
     // On a busy machine, part of a response may be delayed for a long time, so `max_wait` is one
-    // minute.
-    let pair = Pair::new(service().max_wait(Duration::from_secs(60)));
+    // minute, and the calls do not end although their messages are not taken.
+    let write_timeout = Duration::from_secs(600);
+    let options = ServeOptions { write_timeout, ..ServeOptions::default() };
+    let pair = Pair::with(service().max_wait(Duration::from_secs(60)), options);
     let mut greedy = client(pair.channel());
     let calls_in_progress: Vec<_> = (0..150)
         .map_while(|_| {
             let request = StreamRequest { namespace: "default".to_owned(), count: 100_000 };
             let limit = Duration::from_secs(2);
             let started = async { timeout(limit, greedy.stream(request)).await };
-            // The server processes at most 100 calls per connection at a time, so further calls
-            // wait in the client until they time out.
+            // The server sends at most 8 streams per connection at a time, so further calls wait until they time
+            // out.
             Some(pair.runtime.block_on(started).ok()?.unwrap().into_inner())
         })
         .collect();
-    // The client may buffer a few calls beyond the server's limit of 100.
-    assert!((100..150).contains(&calls_in_progress.len()), "{}", calls_in_progress.len());
+    // The client may have received a few streams completely.
+    assert!((8..50).contains(&calls_in_progress.len()), "{}", calls_in_progress.len());
     let mut calls = pair.ids();
     for _ in 0..200 {
         assert_eq!(calls.next("default", None).unwrap().len(), 1);
@@ -447,4 +451,74 @@ fn grpc_server_conforms_to_the_specification_of_http2() {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{report}{errors}");
     assert!(report.contains("145 tests, 145 passed, 0 skipped, 0 failed"), "{report}{errors}");
+}
+
+#[test]
+fn request_rate_limit_applies_to_grpc() {
+    let pair = Pair::new(service().request_rate_limit(3));
+    let mut ids = pair.ids();
+    let statuses: Vec<_> = (0..50).map(|_| ids.next("default", None)).collect();
+    let issued = statuses.iter().filter(|status| status.is_ok()).count();
+    assert!((3..=20).contains(&issued), "{issued} calls were answered");
+    let refused = statuses.into_iter().find_map(Result::err).unwrap();
+    assert_eq!(refused.code(), Code::ResourceExhausted);
+    assert_eq!(refused.metadata().get("flakeid-code").unwrap(), "HTTP_TOO_MANY_REQUESTS");
+}
+
+#[test]
+fn wrong_token_ends_a_grpc_connection() {
+    let pair = Pair::new(service().tokens(Tokens::parse("0123456789abcdef").unwrap()));
+    let mut channel = pair.channel();
+    channel.authorization = Some("Bearer 9999999999999999");
+    let mut ids = Calls { client: client(channel), runtime: &pair.runtime };
+    assert_eq!(ids.next("default", None).unwrap_err().code(), Code::Unauthenticated);
+    let ends = Instant::now() + Duration::from_secs(20);
+    while ids.next("default", None).unwrap_err().code() == Code::Unauthenticated {
+        assert!(Instant::now() < ends, "the client may try many tokens on one connection");
+    }
+}
+
+#[test]
+fn calls_whose_messages_are_not_taken_end() {
+    let options =
+        ServeOptions { write_timeout: Duration::from_millis(300), ..ServeOptions::default() };
+    let pair = Pair::with(service(), options);
+    pair.runtime.block_on(async {
+        let stream = tokio::net::TcpStream::connect(pair.address()).await.unwrap();
+        let handshake = hyper::client::conn::http2::Builder::new(TokioExecutor::new())
+            .initial_stream_window_size(2_000)
+            .handshake(TokioIo::new(stream));
+        let (sender, connection) = handshake.await.unwrap();
+        tokio::spawn(connection);
+        let channel = Channel { sender, authorization: None };
+        let open = |number: u64| {
+            let mut ids = client(channel.clone());
+            async move {
+                let request = StreamRequest { namespace: "default".to_owned(), count: 50_000 };
+                (number, ids.stream(request).await)
+            }
+        };
+        // More calls than may receive IDs at the same time: each of the later ones gets its turn, because the earlier
+        // ones end.
+        let calls: Vec<_> = (0..20).map(|number| tokio::spawn(open(number))).collect();
+        let mut unread = Vec::new();
+        for call in calls {
+            let (_, opened) = timeout(Duration::from_secs(30), call).await.unwrap().unwrap();
+            unread.push(opened.unwrap().into_inner());
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        for stream in &mut unread {
+            let mut received = 0;
+            let ended = loop {
+                match stream.message().await {
+                    Ok(Some(message)) => received += message.ids.len(),
+                    ended => break ended,
+                }
+            };
+            assert!(ended.is_err(), "the call still sent {received} IDs");
+        }
+        // The connection serves other calls.
+        let request = NextRequest { namespace: "default".to_owned(), count: None };
+        assert_eq!(client(channel.clone()).next(request).await.unwrap().into_inner().ids.len(), 1);
+    });
 }

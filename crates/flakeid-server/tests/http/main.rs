@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 mod abuse;
+mod admission;
 mod client;
 mod cors;
 mod crowded;

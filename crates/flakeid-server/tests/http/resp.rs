@@ -166,7 +166,7 @@ fn redis_clients_must_authenticate_with_a_token() {
         ["AUTH 0123456789abcdeX", "AUTH default x", "HELLO 3 AUTH default 0123456789abcdef0"]
     {
         let reply = all(address, format!("{sent}\r\nINCR default\r\n").as_bytes());
-        assert!(reply.starts_with("-WRONGPASS ") && reply.contains("-NOAUTH "), "{sent}: {reply}");
+        assert!(reply.starts_with("-WRONGPASS ") && reply.lines().count() == 1, "{sent}: {reply}");
     }
     for sent in [
         "AUTH 0123456789abcdef",

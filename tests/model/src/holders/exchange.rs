@@ -74,7 +74,7 @@ impl World {
         }
     }
 
-    /// Writes the outcome of a request that was executed before the restore. The product notices that the write was
+    /// Writes the outcome of a request that was executed before the restore. The product detects that the write was
     /// late, does not use the response, and makes the store count as restored.
     pub fn deliver_late(&mut self, scenario: &Scenario, process: usize, message: Message) {
         let run = std::mem::replace(&mut self.shown_run, self.run - 1);

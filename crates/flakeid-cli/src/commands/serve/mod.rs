@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use flakeid_server::{Origins, ServeOptions, Server, Service, TlsFiles, TlsSettings, Tokens};
+use flakeid_server::{
+    Origins, ServeOptions, Server, Service, TlsFiles, TlsSettings, Tokens, TrustedProxies,
+};
 
 use crate::args::layout_arg::LayoutArg;
 use crate::failure::{Failure, Outcome};
@@ -203,6 +205,13 @@ pub(crate) struct ServeArgs {
     )]
     lease_rate_limit: String,
 
+    /// Address or network of a proxy that names its clients; can be repeated
+    ///
+    /// A request from this proxy counts as a request from the address that the proxy names in X-Forwarded-For. The
+    /// header of other senders is ignored. Connections still count for the proxy.
+    #[arg(long = "trusted-proxy", hide_short_help = true, value_name = "NETWORK")]
+    trusted_proxies: Vec<String>,
+
     /// Largest number of leases that one client address holds at the same time [default: 7/8 of all nodes]
     ///
     /// Clients are distinguished in the same way as for --rate-limit.
@@ -287,6 +296,8 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     let tokens = args.token_file.as_deref().map(Tokens::load).transpose()?;
     let mut origins = Origins::default();
     args.allow_origins.iter().try_for_each(|origin| origins.allow(origin))?;
+    let mut proxies = TrustedProxies::default();
+    args.trusted_proxies.iter().try_for_each(|network| proxies.trust(network))?;
     let tls = tls(args)?;
     let verifies = tokens.is_some() || tls.as_ref().is_some_and(TlsSettings::verifies_clients);
     let listeners = [("listen", Some(&listener)), ("resp", resp.as_ref()), ("grpc", grpc.as_ref())];
@@ -360,7 +371,8 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
         .max_count(max_count)
         .max_wait(Duration::from_millis(max_wait))
         .tokens(tokens.unwrap_or_default())
-        .origins(origins);
+        .origins(origins)
+        .trusted_proxies(proxies);
     service = limited(service, lease_rate, request_rate, rate_limit);
     if let Some(most) = most_leases {
         service = service.max_leases_per_client(most);
