@@ -150,6 +150,7 @@ macro_rules! test_store {
             @functions $attributes $run:
             tampering::damaged_row_is_reported_with_its_node,
             crashes::confirmed_grants_survive_a_crash,
+            races::simultaneous_creations_agree,
             namespaces::lost_namespace_waits_for_its_old_bounds,
             restorations::restored_store_grants_no_old_ticks,
             restorations::copy_from_before_the_first_grant_counts_as_restored,

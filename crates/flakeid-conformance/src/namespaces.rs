@@ -181,8 +181,8 @@ pub fn lost_namespace_waits_for_its_old_bounds(under_test: &dyn StoreUnderTest) 
     let gone = client.persist(operations::list).map(drop);
     assert_eq!(gone, Err(Refusal::MissingNamespace));
     let again = Namespace { bounds: new, ..wanted };
-    let made = client.persist(|store, _| operations::init_lost(store, &again, &lost)).unwrap();
-    assert_eq!(made.bounds, new);
+    let made = client.persist(|store, _| operations::create(store, &again, Some(&lost))).unwrap();
+    assert_eq!(made.0.bounds, new);
     // The wait must be longer than the new bounds alone would require.
     client.wait_until(now() + 5_000);
     let acquired = client.acquire(&Acquire { window_ms: 300, ..fixture.request_node(1) });

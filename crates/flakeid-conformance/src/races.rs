@@ -4,9 +4,43 @@ use std::collections::BTreeSet;
 use std::sync::Barrier;
 use std::thread;
 
+use flakeid_core::Layout;
+
 use super::StoreUnderTest;
-use super::fixture::{Fixture, renewal};
-use flakeid_protocol::{Acquire, Refusal, Renew};
+use super::fixture::{Fixture, fresh_name, renewal};
+use flakeid_protocol::{Acquire, Bounds, Namespace, Refusal, Renew, operations};
+
+/// Checks that 24 processes that create a namespace on an empty store at the same moment agree: one of them creates the
+/// namespace with its own bounds, and the others get the same namespace.
+pub fn simultaneous_creations_agree(under_test: &dyn StoreUnderTest) {
+    const STARTS: usize = 24;
+    let layout = Layout::TWITTER;
+    let usual = Bounds::of(&layout);
+    // The creation of the first namespace also creates the store's tables.
+    for round in ["first", "second"] {
+        let name = fresh_name(round);
+        let together = Barrier::new(STARTS);
+        let create = |window_ms: u64| {
+            let bounds = Bounds { max_window_ms: window_ms, ..usual };
+            let wanted = Namespace { bounds, ..Namespace::new(&name, layout) };
+            let mut store = under_test.connect();
+            together.wait();
+            let (namespace, is_new) =
+                operations::create(&mut *store, &wanted, Some(&usual)).expect("a namespace");
+            assert!(!is_new || namespace.bounds == bounds, "{namespace:?}");
+            (namespace, is_new)
+        };
+        let created: Vec<_> = thread::scope(|scope| {
+            let starts: Vec<_> = (0..STARTS as u64)
+                .map(|start| scope.spawn(move || create(10_000 + start)))
+                .collect();
+            starts.into_iter().map(|start| start.join().expect("a namespace")).collect()
+        });
+        let kept = operations::describe(&mut *under_test.connect(), &name).expect("a namespace");
+        assert!(created.iter().all(|(namespace, _)| *namespace == kept), "{created:?}");
+        assert_eq!(created.iter().filter(|(_, is_new)| *is_new).count(), 1, "{created:?}");
+    }
+}
 
 /// Checks that 64 clients that acquire a node at the same moment get 64 different nodes.
 pub fn simultaneous_acquires_get_distinct_nodes(under_test: &dyn StoreUnderTest) {

@@ -9,7 +9,7 @@ use flakeid_core::{
 };
 
 use flakeid_protocol::store::{Fault, Store};
-use flakeid_protocol::{Bounds, Namespace, Refusal, operations, rules};
+use flakeid_protocol::{Bounds, Namespace, operations, rules};
 use flakeid_stores::Location;
 
 /// The options of a new namespace. All options have defaults.
@@ -202,7 +202,13 @@ impl NamespaceBuilder {
     #[doc(hidden)]
     pub fn create_on(&self, store: &mut dyn Store) -> Result<CreatedNamespace, Error> {
         let wanted = self.wanted()?;
-        let created = self.find_or_create(store, &wanted);
+        let usual = Bounds::of(&self.layout);
+        let lost = match &self.lost {
+            Some(lost) => Some(lost),
+            None if self.fresh || store.creates_namespaces() => None,
+            None => Some(&usual),
+        };
+        let created = operations::create(store, &wanted, lost);
         let (namespace, is_new) = created.map_err(|fault| self.error(&fault))?;
         if !is_new {
             self.check_options(&namespace)?;
@@ -230,33 +236,6 @@ impl NamespaceBuilder {
             .map_err(|_| Error::option_out_of_range("block_bits", &self.block_bits, 0, 16))?;
         wanted.check_block_bits()?;
         Ok(wanted)
-    }
-
-    fn find_or_create(
-        &self,
-        store: &mut dyn Store,
-        wanted: &Namespace,
-    ) -> Result<(Namespace, bool), Fault> {
-        let found = if store.is_prepared()? {
-            match operations::describe(store, &self.name) {
-                Err(Fault::Refused(Refusal::MissingNamespace)) => None,
-                found => Some(found?),
-            }
-        } else {
-            None
-        };
-        // A server may lose an existing namespace before the next transaction.
-        let lost = match &found {
-            Some(found) => Some(found.bounds),
-            None if self.lost.is_some() => self.lost,
-            None if self.fresh || store.creates_namespaces() => None,
-            None => Some(Bounds::of(&self.layout)),
-        };
-        let namespace = match &lost {
-            Some(lost) => operations::init_lost(store, wanted, lost)?,
-            None => operations::init(store, wanted)?,
-        };
-        Ok((namespace, found.is_none()))
     }
 
     /// Checks that an existing namespace has the given options.

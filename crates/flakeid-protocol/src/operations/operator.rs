@@ -11,29 +11,24 @@ use crate::{Bounds, Namespace, Owner, Refusal, Row, State, rules};
 /// [`Refusal::OtherLayout`] or [`Refusal::BlockBits`] if the namespace exists with another layout or block size; the
 /// namespace is left unchanged. Another [`Fault`] if the store fails.
 pub fn init(store: &mut dyn Store, wanted: &Namespace) -> Result<Namespace, Fault> {
-    create(store, wanted, None)
+    create(store, wanted, None).map(|(namespace, _)| namespace)
 }
 
-/// Creates a namespace in a store that has lost a namespace with the same name. `lost` contains the bounds of the
-/// lost namespace. As after a restore, all grants start above the ticks that any process may still hold. If the
-/// namespace was lost more than once, `lost` must contain the largest value of each bound
-/// ([`Bounds::fieldwise_max`]).
+/// Creates a namespace, unless the namespace exists. Returns the namespace in the store, and whether this call has
+/// created it. If several processes create a namespace at the same time, only one of them gets `true`, and all of them
+/// get the same namespace.
+///
+/// If the store has lost a namespace with the same name, `lost` contains the bounds of the lost namespace. As after a
+/// restore, all grants start above the ticks that any process may still hold. If the namespace was lost more than once,
+/// `lost` must contain the largest value of each bound ([`Bounds::fieldwise_max`]).
 ///
 /// # Errors
 /// The same errors as [`init`].
-pub fn init_lost(
-    store: &mut dyn Store,
-    wanted: &Namespace,
-    lost: &Bounds,
-) -> Result<Namespace, Fault> {
-    create(store, wanted, Some(lost))
-}
-
-fn create(
+pub fn create(
     store: &mut dyn Store,
     wanted: &Namespace,
     lost: Option<&Bounds>,
-) -> Result<Namespace, Fault> {
+) -> Result<(Namespace, bool), Fault> {
     wanted.check_block_bits().map_err(|error| Fault::Rejected(error.to_string()))?;
     store.prepare()?;
     run(store, &wanted.name, |ledger| {
@@ -46,13 +41,13 @@ fn create(
                 let (namespace, client) = (kept.block_bits, wanted.block_bits);
                 return Err(Refusal::BlockBits { namespace, client }.into());
             }
-            return Ok(kept);
+            return Ok((kept, false));
         }
-        if let Some(lost) = lost {
-            let now = ledger.now()?;
-            return create_namespace(ledger, &rules::recreated(wanted, lost, now));
-        }
-        create_namespace(ledger, wanted)
+        let created = match lost {
+            Some(lost) => &rules::recreated(wanted, lost, ledger.now()?),
+            None => wanted,
+        };
+        Ok((create_namespace(ledger, created)?, true))
     })
 }
 

@@ -163,10 +163,11 @@ pub trait Ledger {
     /// A [`Fault`] if the store fails.
     fn namespace(&mut self) -> Result<Option<Namespace>, Fault>;
 
-    /// Creates or replaces the namespace.
+    /// Creates the namespace if [`namespace`](Self::namespace) has returned `None`, and otherwise replaces it.
     ///
     /// # Errors
-    /// A [`Fault`] if the store fails.
+    /// [`Fault::Conflict`] if another client has created the namespace in the meantime; another [`Fault`] if the store
+    /// fails.
     fn put_namespace(&mut self, namespace: &Namespace) -> Result<(), Fault>;
 
     /// Reads the row of a node.

@@ -291,7 +291,7 @@ impl History {
         let bounds = Bounds { quiet_ms: bounds.least_quiet_ms(&self.layout), ..bounds };
         self.store.restore(MemoryStore::new().backup());
         let wanted = Namespace { bounds, ..Namespace::new(SPACE, self.layout) };
-        operations::init_lost(&mut self.store, &wanted, &self.widest).unwrap();
+        operations::create(&mut self.store, &wanted, Some(&self.widest)).unwrap();
         // The saved copy of the old namespace is dropped, because restoring the copy would also restore the old
         // bounds.
         (self.bounds, self.backup) = (bounds, None);

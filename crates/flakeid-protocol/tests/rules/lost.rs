@@ -77,7 +77,7 @@ impl Fixture {
     fn lose(&mut self, lost: Bounds, new: Bounds) -> Namespace {
         self.store.restore(MemoryStore::new().backup());
         let wanted = Namespace { bounds: new, ..Namespace::new(SPACE, LAYOUT) };
-        operations::init_lost(&mut self.store, &wanted, &lost).unwrap()
+        operations::create(&mut self.store, &wanted, Some(&lost)).unwrap().0
     }
 
     /// Tries every second to acquire node 1. Returns the first grant, and the number of seconds until that grant.

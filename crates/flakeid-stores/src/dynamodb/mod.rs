@@ -303,7 +303,7 @@ impl Documents for DynamoDb {
         let begun = Instant::now();
         loop {
             match self.describe()? {
-                Some(table) if table["TableStatus"] == "ACTIVE" => return Ok(()),
+                Some(table) if is_usable(&table) => return Ok(()),
                 Some(table) if begun.elapsed() > CREATION_TIMEOUT => {
                     return Err(Fault::Unavailable(format!(
                         "{}: the table is still in the state {} after {} s",
@@ -320,6 +320,12 @@ impl Documents for DynamoDb {
     }
 
     fn is_prepared(&mut self) -> Result<bool, Fault> {
-        Ok(self.describe()?.is_some())
+        Ok(self.describe()?.is_some_and(|table| is_usable(&table)))
     }
+}
+
+/// Whether a table can be read, according to its description. The service already describes a table while it creates
+/// it.
+fn is_usable(table: &Value) -> bool {
+    !matches!(table["TableStatus"].as_str(), Some("CREATING" | "DELETING"))
 }

@@ -13,8 +13,8 @@ pub(super) fn fault(shown: &str, error: &Error) -> Fault {
     };
     let text = format!("{shown}: {} (error {})", answer.message, answer.code);
     match answer.code {
-        // These error codes report a changed record, a duplicate key, a lock timeout or a deadlock.
-        1020 | 1062 | 1205 | 1213 => Fault::Conflict,
+        // These error codes report a changed record, a duplicate key, a lock timeout, a deadlock or a changed table.
+        1020 | 1062 | 1205 | 1213 | 1412 => Fault::Conflict,
         1146 => Fault::MissingTables,
         // These error codes report a full disk, a full table, exhausted memory or connections, or a file error.
         1016 | 1021 | 1023..=1026 | 1028 | 1030 | 1037 | 1038 | 1040 | 1041 | 1114 | 1135 | 1203

@@ -26,6 +26,9 @@ use flakeid_protocol::store::Fault;
 /// a fence.
 const SCHEMA: &str = include_str!("schema.sql");
 
+/// The name of the lock for the creation of the tables. Locks of all databases share one set of names.
+const SCHEMA_LOCK: &str = "CONCAT('flakeid ', MD5(DATABASE()))";
+
 /// The server's error code for a trigger that already exists.
 const TRIGGER_EXISTS: u16 = 1359;
 
@@ -97,6 +100,18 @@ impl MysqlServer {
         Ok(format!("/{}", galera::check_first(self.shown(), state)?))
     }
 
+    /// Runs the statements of the schema. Concurrent runs would wait for each other, and other clients' transactions
+    /// would fail.
+    fn run_schema(&mut self) -> Result<(), Fault> {
+        for sql in SCHEMA.split(";\n\n") {
+            match self.runtime.wait(ANSWER_TIMEOUT, self.connection.query_drop(sql))? {
+                Err(Error::Server(error)) if error.code == TRIGGER_EXISTS => {}
+                outcome => outcome.map_err(|error| fault(self.runtime.shown(), &error))?,
+            }
+        }
+        Ok(())
+    }
+
     fn read_only(&self) -> Fault {
         let shown = self.shown();
         Fault::Unavailable(format!(
@@ -133,7 +148,9 @@ impl MysqlServer {
             )));
         }
         check_version(shown, cell(shown, &row, 2)?)?;
-        let engine: String = cell(shown, &row, 6)?;
+        // The server returns NULL while another client creates the table's triggers.
+        let engine: Option<String> = cell(shown, &row, 6)?;
+        let engine = engine.ok_or(Fault::Conflict)?;
         if !engine.eq_ignore_ascii_case("InnoDB") {
             return Err(Fault::Rejected(format!(
                 "{shown}: the engine of table flakeid_node is {engine}, which does not support \
@@ -224,13 +241,19 @@ impl SqlServer for MysqlServer {
     }
 
     fn create_tables(&mut self) -> Result<(), Fault> {
-        for sql in SCHEMA.split(";\n\n") {
-            match self.runtime.wait(ANSWER_TIMEOUT, self.connection.query_drop(sql))? {
-                Err(Error::Server(error)) if error.code == TRIGGER_EXISTS => {}
-                outcome => outcome.map_err(|error| fault(self.runtime.shown(), &error))?,
-            }
+        if self.is_galera {
+            // The cluster executes such statements one at a time, and supports no named locks.
+            return self.run_schema();
         }
-        Ok(())
+        if self.read(&format!("SELECT GET_LOCK({SCHEMA_LOCK}, {LOCK_LIMIT_S})"))?
+            != Some(Some(1_i64))
+        {
+            return Err(Fault::Conflict);
+        }
+        let is_done = self.has_tables().and_then(|has| Ok(has && !self.has_old_triggers()?));
+        let created = is_done.and_then(|done| if done { Ok(()) } else { self.run_schema() });
+        let unlocked = self.run(&format!("DO RELEASE_LOCK({SCHEMA_LOCK})"));
+        created.and(unlocked)
     }
 
     fn namespaces(&mut self) -> Result<Vec<String>, Fault> {

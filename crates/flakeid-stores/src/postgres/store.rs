@@ -120,8 +120,15 @@ impl SqlServer for PostgresServer {
     }
 
     fn create_tables(&mut self) -> Result<(), Fault> {
-        let (key, create) = (lock_key("schema", ""), SCHEMA);
-        self.run(&format!("BEGIN; SELECT pg_advisory_xact_lock({key}); {create}; COMMIT"))
+        let key = lock_key("schema", "");
+        self.run(&format!(
+            "BEGIN; SET LOCAL lock_timeout = '{LOCK_LIMIT_S}s'; SELECT pg_advisory_xact_lock({key})"
+        ))?;
+        // Another client may have created the tables while this client waited for the lock.
+        if !self.has_tables()? || self.has_old_triggers()? {
+            self.run(SCHEMA)?;
+        }
+        self.run("COMMIT")
     }
 
     fn namespaces(&mut self) -> Result<Vec<String>, Fault> {

@@ -102,12 +102,14 @@ pub(crate) struct SqlLedger<'a, T> {
     pub(crate) namespace: &'a str,
     pub(crate) transaction: T,
     state: DatabaseState,
+    /// Whether the transaction has found no namespace.
+    is_missing: bool,
     failure: Option<Fault>,
 }
 
 impl<'a, T: SqlTransaction> SqlLedger<'a, T> {
     pub(crate) const fn new(namespace: &'a str, state: DatabaseState, transaction: T) -> Self {
-        Self { namespace, transaction, state, failure: None }
+        Self { namespace, transaction, state, is_missing: false, failure: None }
     }
 
     /// Returns the fault of the first statement that failed, so that the transaction is rolled back even if the caller
@@ -233,6 +235,7 @@ impl<T: SqlTransaction> Ledger for SqlLedger<'_, T> {
         let sql =
             format!("SELECT {NAMESPACE_COLUMNS} FROM flakeid_namespace WHERE name = ?1 {lock}");
         let row = self.query(&sql, &[self.namespace.into()])?.into_iter().next();
+        self.is_missing = row.is_none();
         row.map(|cells| Cells::read_namespace(self.namespace, cells)).transpose()
     }
 
@@ -241,17 +244,22 @@ impl<T: SqlTransaction> Ledger for SqlLedger<'_, T> {
         self.remember_failure(begun)?;
         let mut values = vec![self.namespace.into()];
         values.extend(namespace_values(namespace)?);
-        let assigned = assignments(NAMESPACE_COLUMNS, 2);
-        let update = format!("UPDATE flakeid_namespace SET {assigned} WHERE name = ?1");
-        // The UPDATE is separate from the INSERT, so that database users without the right to create namespaces can
-        // still record a restore.
-        if self.execute(&update, &values)? == 0 {
+        // A namespace that the transaction did not find is only inserted, so that it never replaces one that another
+        // client has created in the meantime. The UPDATE is separate from the INSERT, so that database users without
+        // the right to create namespaces can still record a restore.
+        let sql = if self.is_missing {
             let parameters = parameters(NAMESPACE_COLUMNS, 2);
-            let insert = format!(
+            format!(
                 "INSERT INTO flakeid_namespace (name, {NAMESPACE_COLUMNS}) VALUES (?1, {parameters})"
-            );
-            self.execute(&insert, &values)?;
+            )
+        } else {
+            let assigned = assignments(NAMESPACE_COLUMNS, 2);
+            format!("UPDATE flakeid_namespace SET {assigned} WHERE name = ?1")
+        };
+        if self.execute(&sql, &values)? == 0 {
+            return self.remember_failure(Err(Fault::Conflict));
         }
+        self.is_missing = false;
         Ok(())
     }
 

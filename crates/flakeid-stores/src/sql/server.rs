@@ -22,6 +22,9 @@ pub(crate) const LOCK_LIMIT_S: u64 = 1;
 /// retried.
 const TRANSACTION_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// The total time limit for the creation of the tables, which another client may be creating.
+const CREATION_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// The measures that a transaction takes to avoid conflicts. The first attempt assumes that there are no other
 /// transactions. A conflict shows which measures the next attempt needs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,7 +75,7 @@ pub(crate) trait SqlServer: Send {
     /// the pruning of the history.
     fn has_old_triggers(&mut self) -> Result<bool, Fault>;
 
-    /// Creates the tables that do not exist, and replaces old triggers.
+    /// Creates the tables that do not exist, and replaces old triggers, unless another client has just done so.
     fn create_tables(&mut self) -> Result<(), Fault>;
 
     fn namespaces(&mut self) -> Result<Vec<String>, Fault>;
@@ -141,7 +144,7 @@ impl<S: SqlServer> Store for SqlStore<S> {
             return Ok(());
         }
         let shown = self.server.shown().to_owned();
-        let created = retry_conflicts(&shown, "", TRANSACTION_TIMEOUT, |_| {
+        let created = retry_conflicts(&shown, "", CREATION_TIMEOUT, |_| {
             let created = self.server.create_tables();
             if created.is_err() {
                 self.roll_back();

@@ -11,6 +11,8 @@ mod document;
 mod operations;
 mod store_under_test;
 
+use std::thread;
+
 use flakeid_protocol::store::Fault;
 use flakeid_test_servers::{DynamoDbServer, Server};
 use serde_json::json;
@@ -31,7 +33,7 @@ mod conformance {
     }
 
     fn on_new_server(test: Test) {
-        test(&DynamoDb::new());
+        test(&DynamoDb(DynamoDbServer::new()));
     }
 
     flakeid_conformance::test_store!(shared = on_shared_server, own = on_new_server);
@@ -105,6 +107,20 @@ fn missing_table_is_reported_and_created_by_prepare() {
     assert_eq!(store.is_prepared(), Ok(true));
     assert_eq!(store.namespaces(), Ok(Vec::new()));
     Client::on(store, fresh_namespace("created")).acquire().unwrap();
+}
+
+/// Checks that a table that another client is creating does not count as prepared, because it cannot be read yet.
+#[test]
+fn table_is_prepared_only_when_it_can_be_read() {
+    let store = DynamoDb(DynamoDbServer::new());
+    let mut client = connect(&store.0.url()).unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| store.create_table("id"));
+        while !client.is_prepared().unwrap() {
+            thread::yield_now();
+        }
+        assert_eq!(client.namespaces(), Ok(Vec::new()));
+    });
 }
 
 #[test]

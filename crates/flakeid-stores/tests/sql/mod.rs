@@ -156,12 +156,6 @@ impl<S: SqlServer> StoreUnderTest for UnderTest<S> {
     }
 }
 
-/// Creates the tables before tests run at the same time, because `MariaDB` can refuse simultaneous creations.
-pub(crate) fn prepared<T: StoreUnderTest>(under_test: T) -> T {
-    under_test.connect().prepare().unwrap();
-    under_test
-}
-
 /// Defines a test function for each shared SQL test, for one kind of server.
 macro_rules! test_sql_server {
     ($server:ty) => {
@@ -174,7 +168,7 @@ macro_rules! test_sql_server {
 
             fn on_shared_server(test: Test) {
                 static SERVER: Shared<UnderTest<$server>> = Shared::new();
-                test(&*SERVER.get(|| $crate::sql::prepared(UnderTest(<$server>::new()))));
+                test(&*SERVER.get(|| UnderTest(<$server>::new())));
             }
 
             fn on_new_server(test: Test) {

@@ -1,3 +1,5 @@
+use std::sync::Barrier;
+use std::thread;
 use std::time::Duration;
 
 use flakeid::{Bounds, Generator, NamespaceBuilder};
@@ -59,6 +61,33 @@ fn created_namespace_grants_nothing_until_lost_leases_have_ended() {
     let fresh = builder("fresh").fresh(true).create().unwrap();
     assert!(fresh.is_new && fresh.wait.is_zero());
     on(&url).namespace("fresh").open().unwrap().next_id().unwrap();
+}
+
+/// Checks that processes that create one namespace at the same moment with different options get what they requested, or
+/// an error that contains the value in the store.
+#[test]
+fn creators_that_lose_a_race_get_an_error_with_the_kept_option() {
+    let server = RedisServer::new();
+    let url = server.url();
+    let together = Barrier::new(16);
+    let create = |seconds: u64| {
+        let builder = NamespaceBuilder::new(&url, SPACE, layout()).unwrap();
+        together.wait();
+        builder.max_window(Duration::from_secs(seconds)).create()
+    };
+    let created: Vec<_> = thread::scope(|scope| {
+        let starts: Vec<_> = (10..26).map(|seconds| scope.spawn(move || create(seconds))).collect();
+        starts.into_iter().map(|start| start.join().unwrap()).collect()
+    });
+    let kept = operations::list(&mut *connect(&url), SPACE).unwrap().namespace;
+    let (winners, losers): (Vec<_>, Vec<_>) = created.into_iter().partition(Result::is_ok);
+    let winner = winners[0].as_ref().unwrap();
+    assert!(winners.len() == 1 && winner.is_new && winner.namespace == kept, "{winners:?}");
+    for error in losers.into_iter().map(Result::unwrap_err) {
+        assert_eq!(error.kind(), ErrorKind::InvalidOption, "{error}");
+        let existing = format!("exists with {} ms", kept.bounds.max_window_ms);
+        assert!(error.to_string().contains(&existing), "{error}");
+    }
 }
 
 /// Runs `happens`, and checks that the namespace and its rows are the same as before.

@@ -20,7 +20,7 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
     let layout = args.layout.resolve()?;
     let (namespace, location) = (args.store.namespace()?, args.store.location()?);
     let builder = NamespaceBuilder::from_location(location.clone(), &namespace, layout);
-    let builder = with_options(builder, args, &layout)?;
+    let mut builder = with_options(builder, args, &layout)?;
     builder.check()?;
     let bounds = builder.bounds();
     let unnoticed_ms = location.unnoticed_age_ms(&bounds).unwrap_or(0);
@@ -44,8 +44,12 @@ pub(super) fn run(args: &InitArgs) -> Outcome {
     }
     let mut connection = args.store.connect_or_create()?;
     let is_decided = args.fresh || args.lost.is_some() || connection.detects_its_losses();
-    if !is_decided && connection.find()?.is_none() {
-        return Err(undecided(&connection.name(), &layout));
+    if !is_decided {
+        // The store may lose the namespace before the next transaction.
+        builder = match connection.find()? {
+            Some(found) => builder.lost(found.namespace.bounds),
+            None => return Err(undecided(&connection.name(), &layout)),
+        };
     }
     let created = connection.create(&builder)?;
     let (namespace, existed) = (created.namespace, !created.is_new);

@@ -169,7 +169,7 @@ impl BlockDriver<'_> {
                 granted => return granted,
             }
             let known = &shared.namespace;
-            operations::init_lost(store, known, &known.bounds)?;
+            operations::create(store, known, Some(&known.bounds))?;
             operations::acquire_read_at(store, name, request, read)
         })
     }
