@@ -35,6 +35,8 @@ mod hosts;
 pub mod http;
 #[cfg(any(feature = "etcd", feature = "documents"))]
 mod http_date;
+#[cfg(any(feature = "aws", feature = "kubernetes"))]
+mod issued;
 #[cfg(any(feature = "redis", feature = "etcd", feature = "documents"))]
 mod json;
 #[cfg(feature = "kubernetes")]

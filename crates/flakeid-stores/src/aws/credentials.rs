@@ -1,7 +1,7 @@
 //! The credentials of requests, in the places where programs on Amazon Web Services find them.
 
-use std::process::{Command, Stdio};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::process::Command;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -11,11 +11,9 @@ use super::environment::variable;
 use super::profile::Profile;
 use crate::certificates::system_tls;
 use crate::document::{Client, Response};
+use crate::issued::{Issued, Issuers, printed};
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::url::ServerUrl;
-
-/// The time before the credentials expire at which they are replaced.
-const EARLY: u64 = 300;
 
 /// The timeout for the metadata service of an instance, which responds immediately if it exists.
 const METADATA_TIMEOUT: Duration = Duration::from_secs(1);
@@ -26,17 +24,38 @@ pub(crate) struct Credentials {
     pub(super) key_id: String,
     pub(super) secret_key: String,
     pub(super) session_token: Option<String>,
-    /// The instant at which the credentials expire, in Unix seconds; `None` if they never expire.
-    pub(super) expires: Option<u64>,
 }
 
-/// A source of credentials, which replaces them before they expire.
+/// A source of credentials.
+#[derive(Clone)]
+enum Source {
+    /// The URL, an environment variable or a profile contains the credentials.
+    Keys(Credentials),
+    Issuer(Issuer),
+}
+
+/// A program or a service that issues credentials for a limited time.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Issuer {
+    /// A command that prints the credentials.
+    Program(String),
+    /// The security token service, for the token in `file`.
+    WebIdentity { file: String, role: String },
+    /// The service of a container, with its URL.
+    Container(String),
+    /// The metadata service of an instance.
+    Instance,
+}
+
+/// The credentials of this process.
+static ISSUERS: Issuers<Issuer, Credentials> = Issuers::new();
+
+/// The credentials of a connection.
 pub(crate) struct Provider {
     region: String,
     shown: String,
-    current: Option<Credentials>,
-    /// Whether the URL contains the credentials, so that no other credentials replace them.
-    is_fixed: bool,
+    /// The source; `None` before the first request.
+    source: Option<Source>,
 }
 
 impl Provider {
@@ -46,14 +65,13 @@ impl Provider {
     /// [`Fault::Rejected`] if the URL contains only one of the two keys.
     pub(crate) fn new(url: &ServerUrl<'_>, region: &str) -> Result<Self, Fault> {
         let (_, rest) = url.base.split_once("://").unwrap_or_default();
-        let current = match rest.rsplit_once('@').map(|(user, _)| user.split_once(':')) {
+        let source = match rest.rsplit_once('@').map(|(user, _)| user.split_once(':')) {
             None => None,
-            Some(Some((key_id, secret_key))) => Some(Credentials {
+            Some(Some((key_id, secret_key))) => Some(Source::Keys(Credentials {
                 key_id: url.decode("access key", key_id)?,
                 secret_key: url.decode("secret key", secret_key)?,
                 session_token: None,
-                expires: None,
-            }),
+            })),
             Some(None) => {
                 return Err(url.reject(
                     "the URL contains an access key without its secret key; write ID:SECRET@ before the name, or \
@@ -61,8 +79,7 @@ impl Provider {
                 ));
             }
         };
-        let is_fixed = current.is_some();
-        Ok(Self { region: region.to_owned(), shown: url.shown.clone(), current, is_fixed })
+        Ok(Self { region: region.to_owned(), shown: url.shown.clone(), source })
     }
 
     /// Returns valid credentials. Searches the environment variables, the profile, the web identity, the container's
@@ -71,61 +88,60 @@ impl Provider {
     /// # Errors
     /// [`Fault::Rejected`] if there are no credentials; [`Fault::Unavailable`] if a service does not respond.
     pub(crate) fn credentials(&mut self) -> Result<Credentials, Fault> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
-        let is_valid = |c: &&Credentials| c.expires.is_none_or(|expires| expires > now + EARLY);
-        if let Some(current) = self.current.as_ref().filter(is_valid) {
-            return Ok(current.clone());
-        }
-        Ok(self.current.insert(self.search()?).clone())
-    }
-
-    /// Discards the current credentials after the service has rejected them.
-    pub(crate) fn discard(&mut self) {
-        if !self.is_fixed {
-            self.current = None;
+        let source = match &self.source {
+            Some(source) => source.clone(),
+            None => self.source.insert(self.search()?).clone(),
+        };
+        match source {
+            Source::Keys(credentials) => Ok(credentials),
+            Source::Issuer(issuer) => ISSUERS.get(&issuer, || self.issue(&issuer)),
         }
     }
 
-    fn search(&self) -> Result<Credentials, Fault> {
+    /// Records that the service has rejected the current credentials.
+    pub(crate) fn discard(&self) {
+        if let Some(Source::Issuer(issuer)) = &self.source {
+            ISSUERS.reject(issuer);
+        }
+    }
+
+    fn search(&self) -> Result<Source, Fault> {
         if let (Some(key_id), Some(secret_key)) =
             (variable("AWS_ACCESS_KEY_ID"), variable("AWS_SECRET_ACCESS_KEY"))
         {
             let session_token = variable("AWS_SESSION_TOKEN");
-            return Ok(Credentials { key_id, secret_key, session_token, expires: None });
+            return Ok(Source::Keys(Credentials { key_id, secret_key, session_token }));
         }
         let profile = Profile::read(None).map_err(|text| self.rejected(text))?;
-        if let Some(found) = self.profile_credentials(&profile)? {
+        if let Some(found) = self.search_profile(&profile)? {
             return Ok(found);
         }
         if let (Some(file), Some(role)) =
             (variable("AWS_WEB_IDENTITY_TOKEN_FILE"), variable("AWS_ROLE_ARN"))
         {
-            return self.web_identity_credentials(&file, &role);
+            return Ok(Source::Issuer(Issuer::WebIdentity { file, role }));
         }
         let container = match variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI") {
             Some(path) => Some(format!("http://169.254.170.2{path}")),
             None => variable("AWS_CONTAINER_CREDENTIALS_FULL_URI"),
         };
-        if let Some(url) = container {
-            return self.container_credentials(&url);
-        }
-        self.instance_credentials()
+        Ok(Source::Issuer(container.map_or(Issuer::Instance, Issuer::Container)))
     }
 
-    fn profile_credentials(&self, profile: &Profile) -> Result<Option<Credentials>, Fault> {
+    fn search_profile(&self, profile: &Profile) -> Result<Option<Source>, Fault> {
         if let (Some(key_id), Some(secret_key)) =
             (profile.get("aws_access_key_id"), profile.get("aws_secret_access_key"))
         {
             let session_token = profile.get("aws_session_token");
-            return Ok(Some(Credentials { key_id, secret_key, session_token, expires: None }));
+            return Ok(Some(Source::Keys(Credentials { key_id, secret_key, session_token })));
         }
         if let (Some(file), Some(role)) =
             (profile.get("web_identity_token_file"), profile.get("role_arn"))
         {
-            return self.web_identity_credentials(&file, &role).map(Some);
+            return Ok(Some(Source::Issuer(Issuer::WebIdentity { file, role })));
         }
         if let Some(command) = profile.get("credential_process") {
-            return self.process_credentials(&command).map(Some);
+            return Ok(Some(Source::Issuer(Issuer::Program(command))));
         }
         if profile.get("role_arn").is_some()
             || profile.get("sso_session").is_some()
@@ -141,25 +157,28 @@ impl Provider {
         Ok(None)
     }
 
-    fn process_credentials(&self, command: &str) -> Result<Credentials, Fault> {
+    fn issue(&self, issuer: &Issuer) -> Result<Issued<Credentials>, Fault> {
+        match issuer {
+            Issuer::Program(command) => self.process_credentials(command),
+            Issuer::WebIdentity { file, role } => self.web_identity_credentials(file, role),
+            Issuer::Container(url) => self.container_credentials(url),
+            Issuer::Instance => self.instance_credentials(),
+        }
+    }
+
+    fn process_credentials(&self, command: &str) -> Result<Issued<Credentials>, Fault> {
         let mut shell = Command::new(if cfg!(windows) { "cmd" } else { "sh" });
         shell.args([if cfg!(windows) { "/C" } else { "-c" }, command]);
-        let output = shell.stdin(Stdio::null()).stderr(Stdio::null()).output();
-        let output = output.map_err(|error| {
-            self.rejected(format!(
-                "the credential_process of the profile cannot be started ({error})"
-            ))
-        })?;
-        if !output.status.success() {
-            let text =
-                format!("the credential_process of the profile failed with {}", output.status);
-            return Err(self.rejected(text));
-        }
-        let text = String::from_utf8_lossy(&output.stdout);
+        let name = format!("{}: the credential_process of the profile", self.shown);
+        let text = printed(&name, &mut shell)?;
         self.parse(&text, ["AccessKeyId", "SecretAccessKey", "SessionToken"])
     }
 
-    fn web_identity_credentials(&self, file: &str, role: &str) -> Result<Credentials, Fault> {
+    fn web_identity_credentials(
+        &self,
+        file: &str,
+        role: &str,
+    ) -> Result<Issued<Credentials>, Fault> {
         let token = std::fs::read_to_string(file).map_err(|error| {
             self.rejected(format!("the web identity token {file} cannot be read ({error})"))
         })?;
@@ -178,15 +197,15 @@ impl Provider {
         self.check("the security token service", &answer)?;
         let tag = |name: &str| between(&answer.body, name).map(str::to_owned);
         let invalid = || self.rejected("the security token service sent no credentials");
-        Ok(Credentials {
+        let credentials = Credentials {
             key_id: tag("AccessKeyId").ok_or_else(invalid)?,
             secret_key: tag("SecretAccessKey").ok_or_else(invalid)?,
             session_token: tag("SessionToken"),
-            expires: tag("Expiration").as_deref().and_then(unix_seconds),
-        })
+        };
+        Ok(Issued::new(credentials, tag("Expiration").as_deref()))
     }
 
-    fn container_credentials(&self, url: &str) -> Result<Credentials, Fault> {
+    fn container_credentials(&self, url: &str) -> Result<Issued<Credentials>, Fault> {
         let token = match variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") {
             Some(file) => Some(std::fs::read_to_string(&file).map_err(|error| {
                 self.rejected(format!(
@@ -203,7 +222,7 @@ impl Provider {
     }
 
     /// Returns the credentials of the role of an instance, from version 2 of the metadata service.
-    fn instance_credentials(&self) -> Result<Credentials, Fault> {
+    fn instance_credentials(&self) -> Result<Issued<Credentials>, Fault> {
         if variable("AWS_EC2_METADATA_DISABLED")
             .is_some_and(|value| value.eq_ignore_ascii_case("true"))
         {
@@ -233,16 +252,18 @@ impl Provider {
     }
 
     /// Parses credentials in JSON. The arguments name the fields with the key, the secret and the session token.
-    fn parse(&self, text: &str, [key_id, secret, token]: [&str; 3]) -> Result<Credentials, Fault> {
+    fn parse(
+        &self,
+        text: &str,
+        [key_id, secret, token]: [&str; 3],
+    ) -> Result<Issued<Credentials>, Fault> {
         let json: Value = serde_json::from_str(text).unwrap_or_default();
         let field = |name: &str| json[name].as_str().map(str::to_owned);
         match (field(key_id), field(secret)) {
-            (Some(key_id), Some(secret_key)) => Ok(Credentials {
-                key_id,
-                secret_key,
-                session_token: field(token),
-                expires: field("Expiration").as_deref().and_then(unix_seconds),
-            }),
+            (Some(key_id), Some(secret_key)) => {
+                let credentials = Credentials { key_id, secret_key, session_token: field(token) };
+                Ok(Issued::new(credentials, field("Expiration").as_deref()))
+            }
             _ => Err(self.rejected("the source of the credentials sent no access key")),
         }
     }
@@ -289,41 +310,9 @@ pub(crate) fn between<'a>(xml: &'a str, name: &str) -> Option<&'a str> {
     rest.split_once(&format!("</{name}>")).map(|(value, _)| value)
 }
 
-/// Parses an instant such as `2026-11-27T12:00:00Z`. Returns Unix seconds, or `None` for any other format.
-fn unix_seconds(text: &str) -> Option<u64> {
-    let (date, time) = text.split_once('T')?;
-    let time = time.trim_end_matches('Z').split(['.', '+']).next()?;
-    let numbers = |text: &str, separator: char| -> Option<Vec<u64>> {
-        text.split(separator).map(|number| number.parse().ok()).collect()
-    };
-    let (date, time) = (numbers(date, '-')?, numbers(time, ':')?);
-    let (&[year, month, day], &[hour, minute, second]) = (date.as_slice(), time.as_slice()) else {
-        return None;
-    };
-    let (year, month) =
-        if month < 3 { (year.checked_sub(1)?, month + 9) } else { (year, month - 3) };
-    let days = (year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day)
-        .checked_sub(719_469)?;
-    Some(((days * 24 + hour) * 60 + minute) * 60 + second)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn expiry_times_are_converted_to_unix_seconds() {
-        for (text, seconds) in [
-            ("1970-01-01T00:00:00Z", 0),
-            ("2000-02-29T23:59:59Z", 951_868_799),
-            ("2015-08-30T12:36:00.123Z", 1_440_938_160),
-        ] {
-            assert_eq!(unix_seconds(text), Some(seconds), "{text}");
-        }
-        for bad in ["", "tomorrow", "2015-08-30", "2015-08T12:00:00Z"] {
-            assert_eq!(unix_seconds(bad), None, "{bad}");
-        }
-    }
 
     #[test]
     fn credentials_are_parsed_without_showing_them_in_faults() -> Result<(), Fault> {
@@ -331,7 +320,8 @@ mod tests {
         let names = ["AccessKeyId", "SecretAccessKey", "Token"];
         let text = r#"{"AccessKeyId":"a","SecretAccessKey":"s3cret","Token":"t","Expiration":"2015-08-30T12:36:00Z"}"#;
         let parsed = provider.parse(text, names)?;
-        assert_eq!((parsed.key_id.as_str(), parsed.expires), ("a", Some(1_440_938_160)));
+        assert_eq!(parsed.credentials.key_id, "a");
+        assert_eq!(parsed.expires, Some(1_440_938_160_000));
         let fault = provider.parse(r#"{"SecretAccessKey":"s3cret"}"#, names).map(drop);
         assert!(matches!(fault, Err(Fault::Rejected(text)) if !text.contains("s3cret")));
         Ok(())

@@ -109,7 +109,6 @@ mod tests {
             key_id: "AKIDEXAMPLE".into(),
             secret_key: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY".into(),
             session_token: token.map(str::to_owned),
-            expires: None,
         }
     }
 

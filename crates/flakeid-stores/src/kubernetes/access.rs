@@ -1,7 +1,7 @@
 //! The access to an API server: its address, its certificate, and the token of a service account or of a kubeconfig.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,6 +9,7 @@ use serde_json::Value;
 use ureq::tls::{ClientCert, PrivateKey, TlsConfig};
 
 use crate::certificates::{config_of, convert, parse_certificates, system_certificates};
+use crate::issued::{Issued, Issuers, printed};
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::url::ServerUrl;
 
@@ -35,12 +36,12 @@ enum User {
     Token(String),
     /// A file with a token that is replaced before it expires.
     File(String),
-    /// A program that prints a token, and the token that it printed last.
-    Program {
-        command: Value,
-        printed: Option<String>,
-    },
+    /// A program that prints a token: the field `exec` of the kubeconfig, in JSON.
+    Program(String),
 }
+
+/// The tokens that programs have printed.
+static TOKENS: Issuers<String, String> = Issuers::new();
 
 impl Access {
     /// Returns the access that the option `kubeconfig` describes, or else the access of the pod, or else the access that
@@ -106,7 +107,7 @@ impl Access {
         };
         let certificate = pem(&user, "client-certificate")?.zip(pem(&user, "client-key")?);
         let user = if user["exec"].is_object() {
-            User::Program { command: user["exec"].clone(), printed: None }
+            User::Program(user["exec"].to_string())
         } else if let Some(path) = string(&user["tokenFile"]) {
             User::File(path)
         } else {
@@ -149,43 +150,33 @@ impl Access {
     }
 
     /// Returns the token; `None` if requests need none. A file is read for each request, because Kubernetes replaces it.
-    pub(super) fn token(&mut self, shown: &str) -> Result<Option<String>, Fault> {
-        match &mut self.user {
+    pub(super) fn token(&self, shown: &str) -> Result<Option<String>, Fault> {
+        match &self.user {
             User::Anonymous => Ok(None),
             User::Token(token) => Ok(Some(token.clone())),
-            User::File(file) => match fs::read_to_string(&*file) {
+            User::File(file) => match fs::read_to_string(file) {
                 Ok(token) => Ok(Some(token.trim().to_owned())),
                 Err(error) => Err(Fault::Unavailable(format!(
                     "{shown}: the token {file} cannot be read ({error})"
                 ))),
             },
-            User::Program { command, printed } => {
-                let token = match printed.take() {
-                    Some(token) => token,
-                    None => print_token(shown, command)?,
-                };
-                Ok(printed.insert(token).clone().into())
-            }
+            User::Program(command) => TOKENS.get(command, || print_token(shown, command)).map(Some),
         }
     }
 
-    /// Discards the token that a program printed, after the server has rejected the token. Returns whether there was
-    /// such a token.
-    pub(super) fn discard(&mut self) -> bool {
-        match &mut self.user {
-            User::Program { printed, .. } => printed.take().is_some(),
-            _ => false,
-        }
+    /// Records that the server has rejected the token. Returns whether a program can print another one.
+    pub(super) fn discard(&self) -> bool {
+        let User::Program(command) = &self.user else { return false };
+        TOKENS.reject(command);
+        true
     }
 }
 
 /// Runs the program of a kubeconfig, and returns the token that it prints.
-fn print_token(shown: &str, command: &Value) -> Result<String, Fault> {
+fn print_token(shown: &str, command: &str) -> Result<Issued<String>, Fault> {
+    let command: Value = serde_json::from_str(command).unwrap_or_default();
     let name = command["command"].as_str().unwrap_or_default();
     let list = |field: &str| command[field].as_array().into_iter().flatten();
-    let failed = |problem: String| {
-        Fault::Rejected(format!("{shown}: the program {name:?} of the kubeconfig {problem}"))
-    };
     let mut program = Command::new(name);
     program.args(list("args").filter_map(Value::as_str));
     program.envs(list("env").filter_map(|e| Some((e["name"].as_str()?, e["value"].as_str()?))));
@@ -193,14 +184,12 @@ fn print_token(shown: &str, command: &Value) -> Result<String, Fault> {
         "apiVersion": command["apiVersion"], "kind": "ExecCredential", "spec": { "interactive": false },
     });
     program.env("KUBERNETES_EXEC_INFO", info.to_string());
-    let output = program.stdin(Stdio::null()).stderr(Stdio::null()).output();
-    let output = output.map_err(|error| failed(format!("cannot be started ({error})")))?;
-    if !output.status.success() {
-        return Err(failed(format!("failed with {}", output.status)));
-    }
-    let printed: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-    let token = printed["status"]["token"].as_str().map(str::to_owned);
-    token.ok_or_else(|| failed("printed no token".into()))
+    let name = format!("{shown}: the program {name:?} of the kubeconfig");
+    let printed: Value = serde_json::from_str(&printed(&name, &mut program)?).unwrap_or_default();
+    let status = &printed["status"];
+    let token = status["token"].as_str().map(str::to_owned);
+    let token = token.ok_or_else(|| Fault::Rejected(format!("{name} printed no token")))?;
+    Ok(Issued::new(token, status["expirationTimestamp"].as_str()))
 }
 
 fn read(url: &ServerUrl<'_>, file: &str) -> Result<Vec<u8>, Fault> {

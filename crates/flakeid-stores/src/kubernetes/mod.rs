@@ -104,7 +104,7 @@ impl Kubernetes {
             self.client.shown, answer.status
         );
         match answer.status {
-            // The program of the kubeconfig prints a new token for the next request.
+            // The program of the kubeconfig may print a new token for a later request.
             401 if self.access.discard() => Fault::Unavailable(text),
             401 => Fault::Rejected(format!(
                 "{text}; the token of the service account or of the kubeconfig is not valid"

@@ -114,3 +114,22 @@ fn kubeconfigs_in_yaml_are_rejected_with_the_command_that_converts_them() {
     let Err(Fault::Rejected(text)) = connect(&url).map(drop) else { panic!("accepted") };
     assert!(text.contains("kubectl config view"), "{text}");
 }
+
+#[test]
+fn program_of_a_kubeconfig_that_hangs_makes_the_store_unavailable() {
+    let files = tempfile::tempdir().unwrap();
+    let file = files.path().join("config");
+    let user = json!({ "exec": { "command": "sleep", "args": ["600"] } });
+    let config = json!({
+        "current-context": "c", "contexts": [{ "name": "c", "context": { "cluster": "c", "user": "u" } }],
+        "clusters": [{ "name": "c", "cluster": { "server": "http://127.0.0.1:1" } }],
+        "users": [{ "name": "u", "user": user }],
+    });
+    std::fs::write(&file, config.to_string()).unwrap();
+    let url = format!("kubernetes://default/flakeid?kubeconfig={}", file.display());
+    let Err(Fault::Unavailable(text)) = connect(&url).map(drop) else { panic!("connected") };
+    assert!(
+        text.contains("the program \"sleep\" of the kubeconfig did not end within 2 s"),
+        "{text}"
+    );
+}
