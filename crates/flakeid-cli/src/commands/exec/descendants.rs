@@ -10,6 +10,10 @@
 //! If a shell replaced itself with this process by `exec`, this process may already have children
 //! of the shell. These children are treated like processes of the command, because their orphans
 //! cannot be distinguished from the orphans of the command.
+//!
+//! Programs that print credentials for the store are children of this process, too, but of another
+//! thread. The command, its orphans and the children of a shell are children of the main thread,
+//! so this module searches only for children of that thread.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -29,6 +33,8 @@ use crate::terminal;
 
 /// The maximum duration of a search for new processes. After this time, the lease is checked again.
 const LONGEST_SEARCH: Duration = Duration::from_millis(50);
+/// The option of `wait` that excludes the children of other threads: `__WNOTHREAD` of Linux.
+const OF_THIS_THREAD: u32 = 0x2000_0000;
 /// The maximum number of processes named in a message.
 const MOST_NAMED: usize = 8;
 
@@ -45,7 +51,15 @@ pub(super) struct Descendants {
 impl Descendants {
     /// Makes this process a subreaper, which becomes the parent of every descendant whose own
     /// parent ends.
+    ///
+    /// # Errors
+    /// Fails outside the main thread, because orphans become children of the main thread.
     pub(super) fn adopt() -> io::Result<Self> {
+        // The link is `PROCESS/task/THREAD`, and the first thread has the ID of its process.
+        let thread = fs::read_link("/proc/thread-self").unwrap_or_default();
+        if thread.iter().next() != thread.iter().last() {
+            return Err(io::Error::other("this is not the main thread of the process"));
+        }
         set_child_subreaper(Some(getpid()))?;
         Ok(Self { refused: Vec::new(), reported: HashSet::new(), is_failure_reported: false })
     }
@@ -106,12 +120,13 @@ impl Descendants {
 /// Reaps all children that have ended, except the command, whose exit status another task reads.
 pub(super) fn reap_all_except(command: Pid) {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let options = options | WaitIdOptions::from_bits_retain(OF_THIS_THREAD);
     // In most cases, no child has ended. `waitid` detects this case faster than a search of
     // `/proc`.
     if let Ok(Some(_)) = waitid(WaitId::All, options) {
         // If `/proc` cannot be read, children that have ended are not reaped until the command
         // itself has ended.
-        for child in children("self").unwrap_or_default() {
+        for child in own_children().unwrap_or_default() {
             if child != command {
                 let _ = waitpid(Some(child), WaitOptions::NOHANG);
             }
@@ -123,10 +138,10 @@ pub(super) fn reap_all_except(command: Pid) {
 /// known, because the function reaps every child that has ended.
 pub(super) fn have_ended() -> bool {
     loop {
-        match wait(WaitOptions::NOHANG) {
+        match wait(WaitOptions::NOHANG | WaitOptions::from_bits_retain(OF_THIS_THREAD)) {
             Ok(None) => return false,
             Ok(Some(_)) | Err(Errno::INTR) => {}
-            // `ECHILD` means that this process has no children.
+            // `ECHILD` means that this thread has no children.
             Err(_) => return true,
         }
     }
@@ -158,7 +173,7 @@ fn found() -> io::Result<Vec<Pid>> {
     if fs::read_link("/proc/self")? != Path::new(&own) {
         return Err(io::Error::other("/proc belongs to another PID namespace"));
     }
-    let (mut found, mut at) = (children("self")?, 0);
+    let (mut found, mut at) = (own_children()?, 0);
     while let Some(process) = found.get(at) {
         // A process that ended during the search no longer has any children, so an error is
         // ignored.
@@ -168,15 +183,25 @@ fn found() -> io::Result<Vec<Pid>> {
     Ok(found)
 }
 
-/// Returns the children of all threads of a process.
+/// Returns the children of this thread.
+fn own_children() -> io::Result<Vec<Pid>> {
+    Ok(parse(&fs::read_to_string("/proc/thread-self/children")?).collect())
+}
+
+/// Parses a list of process IDs.
+fn parse(children: &str) -> impl Iterator<Item = Pid> {
+    let numbers = children.split_whitespace().filter_map(|number| number.parse().ok());
+    numbers.filter_map(Pid::from_raw)
+}
+
+/// Returns the children of all threads of another process.
 fn children(process: impl Display) -> io::Result<Vec<Pid>> {
     let mut found = Vec::new();
     let mut outcome = Err(io::ErrorKind::NotFound.into());
     for task in fs::read_dir(format!("/proc/{process}/task"))? {
         match fs::read_to_string(task?.path().join("children")) {
             Ok(text) => {
-                let numbers = text.split_whitespace().filter_map(|number| number.parse().ok());
-                found.extend(numbers.filter_map(Pid::from_raw));
+                found.extend(parse(&text));
                 outcome = Ok(());
             }
             // A thread may end during the search, so an error is returned only if no file can be

@@ -5,6 +5,8 @@
 #[cfg(target_os = "linux")]
 mod descendants;
 mod fence;
+#[cfg(all(target_os = "linux", feature = "_system-tests"))]
+mod helpers;
 #[cfg(target_os = "linux")]
 mod killed;
 #[cfg(target_os = "linux")]
