@@ -353,8 +353,10 @@ impl Server {
             drop(timeout(options.shutdown_timeout, connections.all_ended()).await);
         });
         runtime.shutdown_timeout(Duration::from_secs(1));
-        service.close();
-        info!("stopped and released all nodes");
+        match service.close() {
+            (0, 0) => info!("stopped and released all nodes"),
+            (nodes, blocks) => warn!(nodes, blocks, "stopped without releasing all nodes"),
+        }
     }
 }
 

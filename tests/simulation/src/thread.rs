@@ -393,7 +393,7 @@ impl Driver for BlockDriver<'_> {
             }
             Report::NotGranted { fault, .. }
             | Report::NotRenewed { fault, .. }
-            | Report::NotReleased { fault } => self.note(fault),
+            | Report::NotReleased { fault, .. } => self.note(fault),
             Report::NoClock(error) => {
                 let (kind, text) = (error.kind(), error.to_string());
                 self.note(Refusal::Relayed { kind, text, retry_after_ms: None }.into());

@@ -266,6 +266,50 @@ fn serve_rejects_invalid_options_before_it_listens() {
     }
 }
 
+/// Starts a server that writes its log to a file in JSON, and returns the server and its URL.
+#[cfg(unix)]
+fn serve_logged(log: &std::path::Path, args: &[&str]) -> (Serving, String) {
+    let mut child = flakeid()
+        .args(["serve", "--listen", "127.0.0.1:0", "--drain", "0s", "--log-format", "json"])
+        .args(args)
+        .stdout(Stdio::piped())
+        .stderr(std::fs::File::create(log).unwrap())
+        .spawn()
+        .unwrap();
+    let line = BufReader::new(child.stdout.take().unwrap()).lines().next();
+    (Serving(child), line.unwrap().unwrap())
+}
+
+/// Returns the last line of a server's log.
+#[cfg(unix)]
+fn last_line(log: &std::path::Path) -> serde_json::Value {
+    let log = std::fs::read_to_string(log).unwrap();
+    serde_json::from_str(log.lines().last().unwrap()).unwrap()
+}
+
+#[cfg(feature = "_system-tests")]
+#[test]
+fn server_log_counts_the_nodes_that_were_not_released() {
+    use flakeid_test_servers::{RedisServer, Server};
+    for (namespace, block_bits) in [("single", "0"), ("blocks", "4")] {
+        let (dir, redis) =
+            (scratch(&format!("serve-unreleased-{namespace}")).0, RedisServer::new());
+        let args = ["--store", &redis.url(), "--namespace", namespace];
+        let init = [&["leases", "init", "--fresh", "--block-bits", block_bits], &args[..]].concat();
+        run(&init).quiet();
+        let log = dir.join("log");
+        let (mut serving, address) = serve_logged(&log, &args);
+        let reply = request(&address, &format!("POST /v1/{namespace}/ids"));
+        assert!(reply.starts_with("HTTP/1.1 200"), "{reply}");
+        redis.kill();
+        end(&mut serving);
+        let line = last_line(&log);
+        assert_eq!(line["message"], "stopped without releasing all nodes", "{line}");
+        let (nodes, blocks) = if block_bits == "0" { (1, 0) } else { (0, 1) };
+        assert_eq!((&line["nodes"], &line["blocks"]), (&nodes.into(), &blocks.into()), "{line}");
+    }
+}
+
 /// The log must report changes of the server's state, but must not contain tokens.
 #[cfg(unix)]
 #[test]
@@ -274,15 +318,8 @@ fn server_log_reports_state_changes_without_secrets() {
     let tokens = dir.join("tokens");
     std::fs::write(&tokens, "web metrics 0123456789abcdef\n").unwrap();
     let log = dir.join("log");
-    let mut child = flakeid()
-        .args(["serve", "--listen", "127.0.0.1:0", "--store", &store, "--drain", "0s"])
-        .args(["--log-format", "json", "--access-log", "--token-file", tokens.to_str().unwrap()])
-        .stdout(Stdio::piped())
-        .stderr(std::fs::File::create(&log).unwrap())
-        .spawn()
-        .unwrap();
-    let line = BufReader::new(child.stdout.take().unwrap()).lines().next();
-    let (mut serving, url) = (Serving(child), line.unwrap().unwrap());
+    let args = ["--store", &store, "--access-log", "--token-file", tokens.to_str().unwrap()];
+    let (mut serving, url) = serve_logged(&log, &args);
     for token in ["0123456789abcdef", "9123456789abcdef"] {
         let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).unwrap();
         let head = format!(

@@ -1,6 +1,6 @@
 //! The keeper of a process's lease, with the lease's schedule, status and events for observers.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use flakeid_core::Error;
@@ -36,8 +36,8 @@ pub struct Progress {
     pub attempts: u64,
     /// The number of grants and renewals that have taken effect.
     pub gains: u64,
-    /// Whether a node has ever been granted and may therefore have to be released.
-    pub is_granted: bool,
+    /// The nodes that are reserved for the lease until they are released.
+    pub reserved: BTreeSet<u64>,
     /// Whether the latest failure is permanent, so that a retry cannot succeed.
     pub cannot_be_fixed: bool,
     /// Whether another process has taken over the requested node, so that this keeper no longer requests the node.
@@ -147,7 +147,7 @@ impl LeaseKeeper {
     pub fn report(&mut self, reading: &Reading, report: Report) {
         match report {
             Report::Granted(grant) => {
-                self.progress.is_granted = true;
+                self.progress.reserved.insert(grant.node);
                 self.limit_to(reading, &grant);
                 self.schedule.succeeded(reading.passed, reading.jitter);
             }
@@ -174,8 +174,10 @@ impl LeaseKeeper {
             }
             Report::NoClock(error) => self.failed(reading, error, None),
             // The failed release is ignored, because the row expires and the lease continues with another node.
-            Report::NotReleased { .. } if !self.is_closing() => {}
-            Report::NotGranted { fault, has_node: false } | Report::NotReleased { fault } => {
+            Report::NotReleased { node, .. } if !self.is_closing() => {
+                self.progress.reserved.remove(&node);
+            }
+            Report::NotGranted { fault, has_node: false } | Report::NotReleased { fault, .. } => {
                 let error = self.error(&fault);
                 self.failed(reading, error, Some(&fault));
             }
@@ -191,6 +193,7 @@ impl LeaseKeeper {
                 self.failed(reading, error.clone(), Some(&fault));
                 if let Fault::Refused(Refusal::FencedOff | Refusal::Restored { .. }) = fault {
                     self.progress.status.fenced_off = true;
+                    self.progress.reserved.remove(&node);
                     self.progress.is_ousted =
                         self.keeper.holders.iter().any(|holder| holder.ousted);
                     self.emit(LeaseEvent::FencedOff { node, error });
@@ -198,7 +201,10 @@ impl LeaseKeeper {
                     self.schedule.hurry();
                 }
             }
-            Report::Released { node } => self.emit(LeaseEvent::Released { node }),
+            Report::Released { node } => {
+                self.progress.reserved.remove(&node);
+                self.emit(LeaseEvent::Released { node });
+            }
         }
     }
 

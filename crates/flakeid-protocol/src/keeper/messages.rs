@@ -214,6 +214,8 @@ pub enum Report {
     },
     /// A release failed. The node stays reserved until its row expires.
     NotReleased {
+        /// The node that was not released.
+        node: u64,
         /// The reason for the failure.
         fault: Fault,
     },

@@ -68,7 +68,7 @@ impl Keeper {
             Input::Reply(Reply::Renew { next, result }) => self.renewed(&mut step, next, result),
             Input::Reply(Reply::Release { node, result }) => step.report(match result {
                 Ok(()) => Report::Released { node },
-                Err(fault) => Report::NotReleased { fault },
+                Err(fault) => Report::NotReleased { node, fault },
             }),
             Input::Began { begin, result } => self.began(&mut step, begin, result),
             Input::Ended { used_until, keeps_fence } => {

@@ -268,10 +268,16 @@ impl Service {
         self.is_draining.load(Ordering::Relaxed)
     }
 
-    /// Closes all generators and brokers, and releases leased nodes and blocks.
-    pub fn close(&self) {
-        self.namespaces.values().for_each(|served| served.generator.close());
-        self.brokers.values().for_each(|broker| broker.close(Duration::from_secs(2)));
+    /// Closes all generators and brokers, and releases leased nodes and blocks. Returns the numbers of nodes and of blocks
+    /// that were not released. They stay reserved until their leases expire.
+    pub fn close(&self) -> (usize, usize) {
+        let nodes = self.namespaces.values().map(|served| {
+            served.generator.close();
+            served.generator.unreleased_nodes()
+        });
+        let nodes = nodes.sum();
+        let blocks = self.brokers.values().map(|broker| broker.close(Duration::from_secs(2)));
+        (nodes, blocks.sum())
     }
 
     /// The largest number of IDs per request.

@@ -290,15 +290,15 @@ impl Broker {
         }));
     }
 
-    /// Stops granting nodes, and releases the blocks. Waits at most `timeout` for the release.
-    pub fn close(&self, timeout: Duration) {
+    /// Stops granting nodes, and releases the blocks. Waits at most `timeout` for the release. Returns the number of
+    /// blocks that were not released. They stay reserved until their leases expire.
+    pub fn close(&self, timeout: Duration) -> usize {
         let deadline = Instant::now() + timeout;
         // A forked child does not own the broker's blocks, so the child must not release them.
-        if self.shared.close().is_ok()
-            && let Ok(state) = self.shared.state()
-        {
-            drop(self.shared.wait(state, deadline, |state| state.phase == Phase::Ended));
-        }
+        let closed = self.shared.close().and_then(|()| self.shared.state());
+        closed.map_or(0, |state| {
+            self.shared.wait(state, deadline, |state| state.phase == Phase::Ended).unreleased
+        })
     }
 }
 
@@ -408,7 +408,12 @@ impl Shared {
     }
 
     fn close(&self) -> Result<(), Fault> {
-        self.update(|state| state.phase = state.phase.max(Phase::Closing))
+        self.update(|state| {
+            if state.phase < Phase::Closing {
+                state.phase = Phase::Closing;
+                state.unreleased = state.blocks.blocks().count();
+            }
+        })
     }
 }
 

@@ -39,6 +39,8 @@ pub(super) struct State {
     /// The number of milliseconds by which this host's clock is ahead of the store's clock.
     pub(super) skew_ms: i64,
     pub(super) phase: Phase,
+    /// The number of blocks that were held when the broker was closed, and that are not released yet.
+    pub(super) unreleased: usize,
     /// The drain, if it has begun.
     pub(super) drain: Option<Drain>,
     /// The wakers of the requests that wait for the next attempt to lease a block.
@@ -82,6 +84,7 @@ impl Shared {
             failure: None,
             skew_ms: 0,
             phase: Phase::Open,
+            unreleased: 0,
             drain: None,
             wakers: Vec::new(),
         };

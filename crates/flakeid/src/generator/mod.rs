@@ -276,6 +276,17 @@ impl Generator {
         }
     }
 
+    /// The number of leased nodes that [`close`](Self::close) did not release. They stay reserved until their leases
+    /// expire.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn unreleased_nodes(&self) -> usize {
+        match &self.0 {
+            Kind::Fixed(_) => 0,
+            Kind::Leased(leased) => leased.unreleased_nodes(),
+        }
+    }
+
     /// Leases a node in a forked child that has none yet, as the child's first ID does. Waits at most `max_wait` plus
     /// 2 s. Does nothing if the generator already has a node.
     ///

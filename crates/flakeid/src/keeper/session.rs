@@ -191,7 +191,7 @@ impl LeaseSession {
     }
 
     /// Makes the keeper release the node, and waits at most `timeout` for the release. If the release fails, the node
-    /// stays reserved until its lease expires. If no node was granted, the call does not wait, because the keeper may
+    /// stays reserved until its lease expires. If no node is reserved, the call does not wait, because the keeper may
     /// still be connecting to the store. Repeated calls share the deadline of the first call.
     pub(crate) fn close(&self, timeout: Duration) {
         let mut left = Duration::ZERO;
@@ -201,11 +201,17 @@ impl LeaseSession {
             state.phase = state.phase.max(end);
             let now = Instant::now();
             let until = state.close_until.get_or_insert_with(|| now + timeout);
-            if state.progress.is_granted {
+            if !state.progress.reserved.is_empty() {
                 left = until.saturating_duration_since(now);
             }
         });
         drop(self.wait(left, |state| state.phase == Phase::Ended));
+    }
+
+    /// The number of nodes that are still reserved after [`close`](Self::close).
+    pub(crate) fn unreleased_nodes(&self) -> usize {
+        let state = self.state();
+        if state.phase == Phase::Kept { 0 } else { state.progress.reserved.len() }
     }
 }
 

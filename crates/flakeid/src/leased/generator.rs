@@ -237,6 +237,11 @@ impl LeasedGenerator {
         self.at_hand().map(expose)
     }
 
+    /// The number of nodes that are still reserved after [`close`](Self::close).
+    pub(crate) fn unreleased_nodes(&self) -> usize {
+        self.shared_lease().sessions.ours().map_or(0, LeaseSession::unreleased_nodes)
+    }
+
     /// Whether [`close`](Self::close) was called.
     #[inline]
     pub(crate) fn is_closed(&self) -> bool {

@@ -114,17 +114,22 @@ impl Driver for BlockDriver<'_> {
             }
             Report::NotGranted { fault, .. }
             | Report::NotRenewed { fault, .. }
-            | Report::NotReleased { fault } => self.note(Err(fault)),
+            | Report::NotReleased { fault, .. } => self.note(Err(fault)),
             Report::NoClock(error) => {
                 let (kind, text) = (error.kind(), error.to_string());
                 let retry_after_ms = None;
                 self.note(Err(Refusal::Relayed { kind, text, retry_after_ms }.into()));
             }
+            Report::Released { .. } => {
+                let released = self.thread.shared.update(|state| {
+                    state.unreleased = state.unreleased.saturating_sub(1);
+                });
+                self.note(released);
+            }
             Report::Granted(_)
             | Report::TooShort
             | Report::Begun { .. }
-            | Report::Renewed { .. }
-            | Report::Released { .. } => {}
+            | Report::Renewed { .. } => {}
         }
     }
 
