@@ -275,6 +275,8 @@ fn quarantined_node_cannot_be_leased_until_quarantine_is_lifted() {
     refused(&next(), "FLAKEID_STORE_REJECTED", &["node 5 of namespace \"default\" is quarantined"]);
     assert!(leases(&url, &["quarantine", "5", "--yes"]).quiet().text().contains("nothing to do"));
     refused(&leases(&url, &["quarantine", "5", "--lift"]), "FLAKEID_INVALID_OPTION", &["--yes"]);
+    let named = leases(&url, &["quarantine", "5", "--lift", "--name", "db1", "--yes"]);
+    refused(&named, "FLAKEID_INVALID_OPTION", &["belongs to no database"]);
     leases(&url, &["quarantine", "5", "--lift", "--yes"]).quiet();
     next().quiet();
     let lifted = leases(&url, &["quarantine", "5", "--lift", "--yes"]).quiet();

@@ -45,9 +45,10 @@ Environment (flags win):
 /// generated twice. The fence of a node is the tick at which the node's latest window ends. The
 /// expiry of a lease only determines when another process may lease the node.
 ///
-/// Only three of these commands can cause an ID to be generated twice: `adopt`, if the original
-/// store is still in use; `init`, if --fresh or --lost was specified wrongly; and `release --now`,
-/// if the store is later restored to an earlier state.
+/// Only four of these commands can cause an ID to be generated twice: `adopt`, if the original
+/// store is still in use; `init`, if --fresh or --lost was specified wrongly; `release --now`, if
+/// the store is later restored to an earlier state; and `quarantine --lift --name`, if the database
+/// still generates IDs.
 ///
 /// After a restart, a failover or a restore, the store grants no nodes until all earlier windows
 /// have ended. A process that holds a node continues if that is safe. The store cannot detect two

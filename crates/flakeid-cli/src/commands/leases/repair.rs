@@ -1,11 +1,13 @@
 //! `flakeid leases release` and `flakeid leases quarantine`, which change the row of one node.
 
+use flakeid_core::Error;
 use flakeid_protocol::Row;
 use flakeid_protocol::operations::{Listing, Repair};
 
 use super::args::{QuarantineArgs, ReleaseArgs};
 use super::json::LeaseStatus;
 use crate::args::Confirm;
+use crate::commands::sql::DATABASE;
 use crate::failure::Outcome;
 use crate::format::{duration, number, sanitize};
 use crate::store::StoreArgs;
@@ -13,15 +15,22 @@ use crate::terminal;
 
 pub(super) fn release(args: &ReleaseArgs) -> Outcome {
     let kind = if args.now { Repair::ReleaseNow } else { Repair::Release };
-    repair(&args.node, kind, &args.store, &args.confirm)
+    repair(&args.node, kind, None, &args.store, &args.confirm)
 }
 
 pub(super) fn quarantine(args: &QuarantineArgs) -> Outcome {
     let kind = if args.lift { Repair::Lift } else { Repair::Quarantine };
-    repair(&args.node, kind, &args.store, &args.confirm)
+    repair(&args.node, kind, args.name.as_deref(), &args.store, &args.confirm)
 }
 
-fn repair(node: &str, kind: Repair, store: &StoreArgs, confirm: &Confirm) -> Outcome {
+/// Changes the row of a node. `database` is the name of the database whose node the user wants to put back into use.
+fn repair(
+    node: &str,
+    kind: Repair,
+    database: Option<&str>,
+    store: &StoreArgs,
+    confirm: &Confirm,
+) -> Outcome {
     let mut connection = store.connect()?;
     let listing = connection.list()?;
     let node = number::parse("node", node, 0, listing.namespace.max_row())?;
@@ -49,6 +58,10 @@ fn repair(node: &str, kind: Repair, store: &StoreArgs, confirm: &Confirm) -> Out
             return Ok(terminal::show(&format!("{subject} {status}: nothing to do\n"))?);
         }
     };
+    let owner = row.and_then(|row| row.owner.name.strip_prefix(DATABASE));
+    if kind == Repair::Lift && owner != database {
+        return Err(Error::invalid_option("--name", &of_another_database(&subject, owner)).into());
+    }
     let holder = holder(&listing, row);
     let effect = match kind {
         Repair::Release => {
@@ -77,6 +90,17 @@ fn repair(node: &str, kind: Repair, store: &StoreArgs, confirm: &Confirm) -> Out
         ))?);
     }
     Ok(terminal::show(&format!("{subject}: {done}\n"))?)
+}
+
+/// Returns the reason why the quarantine of a node is not lifted. `owner` is the database whose functions may generate
+/// IDs on the node.
+fn of_another_database(subject: &str, owner: Option<&str>) -> String {
+    let Some(owner) = owner else { return format!("{subject} belongs to no database") };
+    let owner = sanitize(owner);
+    format!(
+        "{subject} belongs to the SQL functions of the database {owner}, which may still generate IDs: drop the \
+         functions, wait until the clocks of all hosts have passed the database's last ID, and then add --name {owner}"
+    )
 }
 
 /// Describes the process that holds the node, and the effect of the change on that process.

@@ -16,6 +16,10 @@ use crate::store::Connection;
 /// quarantines the node.
 const TTL_MS: u64 = 30_000;
 
+/// The prefix of the name under which a database owns its node in the namespace. The prefix prevents
+/// processes from using the name by accident.
+pub(crate) const DATABASE: &str = "database:";
+
 /// The node on which a database generates IDs.
 pub(super) struct DatabaseNode {
     pub(super) node: u64,
@@ -32,8 +36,7 @@ pub(super) struct DatabaseNode {
 /// A request for a database's own node in a namespace.
 pub(super) struct Claim<'a> {
     connection: &'a mut Connection,
-    /// The name under which the database owns its node in the namespace. The prefix of this name
-    /// prevents processes from using the name by accident.
+    /// The name under which the database owns its node in the namespace.
     owner: String,
     name: &'a str,
 }
@@ -47,7 +50,7 @@ impl<'a> Claim<'a> {
             let reason = format!("{shown:?} must be 1 to 64 of A-Z a-z 0-9 . _ -");
             return Err(Error::invalid_option("--name", &reason));
         }
-        Ok(Self { connection, owner: format!("database:{name}"), name })
+        Ok(Self { connection, owner: format!("{DATABASE}{name}"), name })
     }
 
     /// Returns the layout of the namespace, which is also the layout of the database's IDs.

@@ -7,6 +7,8 @@ mod postgres;
 mod sqlite;
 mod template;
 
+pub(crate) use claim::DATABASE;
+
 use std::io::Write;
 
 use clap::{Args, ValueEnum};

@@ -55,10 +55,19 @@ fn database_claims_a_permanent_node_that_is_never_leased() {
         let node = shown[0]["node"].as_u64().unwrap();
         assert!(node != first && node != second, "{name} has {node}");
     }
+    let lift = |name: &[&str]| {
+        let node = first.to_string();
+        leases(&store, &[&["quarantine", &node, "--lift", "--yes"], name].concat())
+    };
+    let parts = ["SQL functions of the database db1", "--name db1"];
+    refused(&lift(&[]), "FLAKEID_INVALID_OPTION", &parts);
+    refused(&lift(&["--name", "db.2"]), "FLAKEID_INVALID_OPTION", &parts);
     // The store can also be specified in an environment variable.
     let variables = [("FLAKEID_STORE", store.as_str())];
     let args = ["sql", "--dialect", "postgres", "--name", "db1"];
     assert_eq!(node_of(run_with(&variables, &args), "db1"), first);
+    let lifted = lift(&["--name", "db1"]).quiet();
+    assert!(lifted.text().contains("it can be leased again"), "{}", lifted.text());
 }
 
 #[test]
