@@ -25,6 +25,9 @@ mod enabled {
     use std::collections::BTreeSet;
     use std::fmt::Display;
 
+    use flakeid_core::{Layout, Rfc3339};
+    use tracing::field::display;
+
     use super::{BrokerLog, Error, LeaseEvent, LeaseLog};
 
     const LEASE: &str = "flakeid::lease";
@@ -41,15 +44,24 @@ mod enabled {
         }
 
         /// Logs an event of a lease. If a request fails repeatedly for the same reason, only the first failure is a
-        /// warning.
-        pub(crate) fn event(&mut self, namespace: &str, source: &dyn Display, event: &LeaseEvent) {
+        /// warning. `layout` converts fences to times.
+        pub(crate) fn event(
+            &mut self,
+            namespace: &str,
+            source: &dyn Display,
+            layout: &Layout,
+            event: &LeaseEvent,
+        ) {
             let (event_name, node) = (event.kind(), event.node());
+            let time = |fence: u64| display(Rfc3339::with_fewest_digits(layout.unix_ms_at(fence)));
             let is_repeated = self.is_repeated(event);
             match event {
                 LeaseEvent::Acquired { fence, .. } => {
+                    let fence = time(*fence);
                     tracing::info!(target: LEASE, namespace, node, fence, event = event_name, "acquired node");
                 }
                 LeaseEvent::Renewed { fence, .. } => {
+                    let fence = time(*fence);
                     tracing::debug!(target: LEASE, namespace, node, fence, event = event_name, "renewed lease");
                 }
                 LeaseEvent::Released { .. } => {
@@ -59,7 +71,7 @@ mod enabled {
                     tracing::info!(target: LEASE, namespace, %source, event = event_name, "store responds again");
                 }
                 event => {
-                    let error = event.error().map(tracing::field::display);
+                    let error = event.error().map(display);
                     if is_repeated {
                         tracing::debug!(target: LEASE, namespace, node, %source, error, event = event_name, "lease still has a problem");
                     } else {
@@ -101,7 +113,13 @@ mod enabled {
 
 #[cfg(not(feature = "tracing"))]
 impl LeaseLog {
-    pub(crate) fn event(&mut self, _: &str, _: &dyn std::fmt::Display, _: &LeaseEvent) {
+    pub(crate) fn event(
+        &mut self,
+        _: &str,
+        _: &dyn std::fmt::Display,
+        _: &flakeid_core::Layout,
+        _: &LeaseEvent,
+    ) {
         self.problems.clear();
     }
 }

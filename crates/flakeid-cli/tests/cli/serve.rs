@@ -346,6 +346,9 @@ fn server_log_reports_state_changes_without_secrets() {
     ] {
         assert!(messages.contains(&message), "{message}: {log}");
     }
+    let acquired = lines.iter().find(|line| line["message"] == "acquired node").unwrap();
+    let fence = acquired["fence"].as_str().and_then(flakeid_core::Rfc3339::parse);
+    assert!(fence.is_some(), "{acquired}");
     let denied = lines.iter().find(|line| line["reason"] == "scope").expect("a denied request");
     assert_eq!((&denied["client"], &denied["count"]), (&"web".into(), &1.into()));
     let accessed = lines.iter().filter(|line| line["target"] == "access").count();

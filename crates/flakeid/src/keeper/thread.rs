@@ -200,7 +200,8 @@ impl Driver for KeeperThread {
                 is_published = true;
             }
             let Some(event) = event else { return };
-            self.log.event(&self.lease.options.namespace, &self.lease.source, &event);
+            let options = &self.lease.options;
+            self.log.event(&options.namespace, &self.lease.source, &options.layout, &event);
             if let Some(observer) = &self.lease.observer {
                 // A panic in the observer is ignored, because it must not end the lease. The panic hook has already
                 // reported it.
