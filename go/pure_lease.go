@@ -75,6 +75,8 @@ func newLeased(url *string, s *settings, events *eventQueue) (*nativeGenerator, 
 		}
 		defer l.module.Xflakeid_options_free(options)
 		l.meet()
+		host, _ := os.Hostname() // which is only for human readers
+		l.module.Xflakeid_host_owner(l.text(host), int32(os.Getpid()))
 		to := l.room(4)
 		if err := l.failure(l.module.Xflakeid_fetched_open(l.text(url), options, to)); err != nil {
 			return err

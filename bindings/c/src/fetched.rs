@@ -63,6 +63,15 @@ pub extern "C" fn flakeid_host_meet(unix_ms: i64, moment_us: u64) {
     flakeid::fetch::set_host_random(random);
 }
 
+/// Sets the host name and the process ID that leases report to brokers. Only the first call has an
+/// effect. A name of NULL is empty.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn flakeid_host_owner(name: *const c_char, pid: u32) {
+    // SAFETY: the host guarantees that `name` is NULL or NUL-terminated.
+    let name = unsafe { border::text(name) }.unwrap_or_default();
+    flakeid::fetch::set_host_owner(&name, pid);
+}
+
 /// Returns the instant, in Unix milliseconds, until which the last call of flakeid_generator_next()
 /// would have waited, or the smallest number if the call did not have to wait or may not wait.
 #[unsafe(no_mangle)]

@@ -7,7 +7,8 @@
 use std::time::Instant;
 
 use flakeid::fetch::{
-    FetchLease, FetchOptions, HttpAnswer, HttpRequest, set_host_moment, set_host_random,
+    FetchLease, FetchOptions, HttpAnswer, HttpRequest, set_host_moment, set_host_owner,
+    set_host_random,
 };
 use flakeid_core::{Clock, Generator, Id, Layout, SystemClock};
 use serde_json::{Value, json};
@@ -271,4 +272,16 @@ fn lease_issues_unique_ids_despite_random_errors_in_responses() {
     println!("{CASES} leases: {tally:?}");
     let Tally { ids, grants, renewals, moves, lost } = tally;
     assert!([ids, grants, renewals, moves, lost].iter().all(|count| *count > 100), "{tally:?}");
+}
+
+#[test]
+fn request_contains_the_owner_that_the_host_has_set() {
+    set_host_moment(std::time::Duration::from_secs(1));
+    set_host_random(|| 7);
+    set_host_owner("web\n-1", 4711);
+    let options = FetchOptions::new(Some(Layout::TWITTER));
+    let mut lease = FetchLease::open("http://one:1", options).unwrap();
+    lease.wake();
+    let body: Value = serde_json::from_slice(&lease.request().unwrap().body).unwrap();
+    assert_eq!((&body["host"], &body["pid"]), (&json!("web-1"), &json!(4711)));
 }

@@ -1,4 +1,4 @@
-//! The clock and the source of random bits that a host program provides.
+//! The clock, the source of random bits and the name that a host program provides.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,6 +7,7 @@ use std::time::Duration;
 /// The latest time that the host has set, in microseconds since a fixed point.
 static MOMENT: AtomicU64 = AtomicU64::new(0);
 static RANDOM: OnceLock<fn() -> u128> = OnceLock::new();
+static OWNER: OnceLock<(String, u32)> = OnceLock::new();
 
 /// Sets the time that has passed since a fixed point, on a clock that never goes backwards. The host calls this
 /// function before each of its other calls.
@@ -29,6 +30,22 @@ pub fn set_host_moment(passed: Duration) {
 /// ```
 pub fn set_host_random(bits: fn() -> u128) {
     RANDOM.get_or_init(|| bits);
+}
+
+/// Sets the host name and the process ID that leases report to the broker, for human readers. Control characters are
+/// removed, and the name is shortened to 128 characters. Later calls have no effect. Without a call, the name is empty
+/// and the ID is 0.
+///
+/// ```
+/// flakeid::fetch::set_host_owner("web-1", 4711);
+/// ```
+pub fn set_host_owner(name: &str, pid: u32) {
+    OWNER.get_or_init(|| (name.chars().filter(|c| !c.is_control()).take(128).collect(), pid));
+}
+
+/// Returns the host name and the process ID.
+pub(super) fn owner() -> (String, u32) {
+    OWNER.get().cloned().unwrap_or_default()
 }
 
 /// Whether the host has set a source of random bits. Without such a source, two lease holders could use the same token.

@@ -204,9 +204,9 @@ impl Driver for FetchKeeper {
     }
 }
 
-/// Returns the keeper's options, with an empty host name and the process ID 0.
 fn of_keeper(options: &LeaseOptions) -> KeeperOptions {
-    options.of_keeper(String::new(), 0)
+    let (host, pid) = host::owner();
+    options.of_keeper(host, pid)
 }
 
 fn reading(generator: Option<&Generator>) -> Reading {

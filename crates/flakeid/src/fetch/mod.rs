@@ -19,6 +19,6 @@ mod lease;
 mod options;
 
 pub use flakeid_protocol::http::{HttpAnswer, HttpRequest};
-pub use host::{set_host_moment, set_host_random};
+pub use host::{set_host_moment, set_host_owner, set_host_random};
 pub use lease::FetchLease;
 pub use options::FetchOptions;
