@@ -101,7 +101,8 @@ impl Location {
                 &format!(
                     "this build of flakeid does not include {scheme}://; enable the Cargo feature `{feature}`, \
                      install the whole command with `cargo install --locked flakeid-cli`, link the full C library \
-                     `flakeid` instead of `flakeid-slim`, or lease from a broker, which `flakeid serve` runs"
+                     `flakeid` instead of `flakeid-slim` (in Go, build with `-tags flakeid_static`), or lease from a \
+                     broker, which `flakeid serve` runs"
                 ),
             )),
             None => {

@@ -77,8 +77,9 @@ final class Refusals {
         refused("FLAKEID_INVALID_OPTION", () -> builder().node(1).clock("sun").build());
         refused("FLAKEID_INVALID_OPTION", () -> builder().node(1).sequenceMask(5).build());
         refused("FLAKEID_FIELD_OUT_OF_RANGE", () -> builder().node(1024).build());
-        FlakeidException unsigned = refused("FLAKEID_FIELD_OUT_OF_RANGE", () -> builder().node(-1).build());
-        check(unsigned.getMessage().contains("18446744073709551615"), "unsigned");
+        FlakeidException negative = refused("FLAKEID_FIELD_OUT_OF_RANGE", () -> builder().node(-1).build());
+        check(negative.getMessage().contains("-1"), negative.getMessage());
+        refused("FLAKEID_FIELD_OUT_OF_RANGE", () -> builder().nodes(1, -2).build());
         FlakeidException field =
                 refused("FLAKEID_FIELD_OUT_OF_RANGE", () -> builder().datacenter(32).worker(0).build());
         check(field.field().orElseThrow().equals("datacenter"), "the field");

@@ -24,9 +24,9 @@ final class Settings {
         strings.add(Native.utf8(value));
     }
 
-    /** Sets an option to a 64-bit number, which is read as unsigned. */
+    /** Sets an option to a 64-bit number. The library rejects negative numbers. */
     void number(String name, long value) {
-        set(name, Long.toUnsignedString(value));
+        set(name, Long.toString(value));
     }
 
     void number(String name, int value) {
@@ -44,7 +44,7 @@ final class Settings {
     }
 
     void numbers(String name, long[] values) {
-        set(name, Arrays.stream(values).mapToObj(Long::toUnsignedString).collect(Collectors.joining(",")));
+        set(name, Arrays.stream(values).mapToObj(Long::toString).collect(Collectors.joining(",")));
     }
 
     void flag(String name, boolean value) {
