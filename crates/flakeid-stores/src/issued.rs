@@ -139,7 +139,7 @@ pub(crate) fn printed(name: &str, program: &mut Command) -> Result<String, Fault
         (Some(output), Some(status)) if status.success() => Ok(output),
         (_, Some(status)) => Err(Fault::Rejected(format!("{name} failed with {status}"))),
         _ => Err(Fault::Unavailable(format!(
-            "{name} did not end within {} s, so it was killed",
+            "{name} did not print credentials and end within {} s, so it was killed",
             PROGRAM_TIMEOUT.as_secs()
         ))),
     }

@@ -180,8 +180,8 @@ pub(super) struct QuarantineArgs {
 
     /// Name of the database whose SQL functions generated IDs on the node
     ///
-    /// The name is that of `flakeid sql --name`. It is required to put such a node back into use,
-    /// because functions that still exist would generate IDs twice.
+    /// Use the value of `flakeid sql --name`. The command requires the name, because functions that
+    /// still exist would generate IDs twice.
     #[arg(long, value_name = "NAME", requires = "lift", allow_hyphen_values = true)]
     pub(super) name: Option<String>,
 
