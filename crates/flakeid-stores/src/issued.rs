@@ -87,7 +87,10 @@ impl<S: Clone + Ord, T: Clone> Issuers<S, T> {
                 self.locked(|all| all.insert(source.clone(), kept));
                 Ok(credentials)
             }
-            (Err(_), Some(valid)) => Ok(valid),
+            (Err(fault), Some(valid)) => {
+                log(&fault);
+                Ok(valid)
+            }
             (Err(fault), None) => Err(fault),
         }
     }
@@ -108,6 +111,17 @@ impl<S: Clone + Ord, T: Clone> Issuers<S, T> {
         let _gate = fork_gate::hold()?;
         Some(work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner)))
     }
+}
+
+/// Logs a failed renewal, if this build has a log.
+#[cfg_attr(not(feature = "tracing"), expect(unused_variables, reason = "there is no log"))]
+fn log(fault: &Fault) {
+    #[cfg(feature = "tracing")]
+    tracing::warn!(
+        target: "flakeid::credentials",
+        error = %fault,
+        "credentials cannot be renewed, so the valid ones are kept"
+    );
 }
 
 fn unix_ms() -> i64 {

@@ -129,7 +129,9 @@ fn program_of_a_kubeconfig_that_hangs_makes_the_store_unavailable() {
     let url = format!("kubernetes://default/flakeid?kubeconfig={}", file.display());
     let Err(Fault::Unavailable(text)) = connect(&url).map(drop) else { panic!("connected") };
     assert!(
-        text.contains("the program \"sleep\" of the kubeconfig did not print credentials and end within 2 s"),
+        text.contains(
+            "the program \"sleep\" of the kubeconfig did not print credentials and end within 2 s"
+        ),
         "{text}"
     );
 }
