@@ -28,6 +28,8 @@ mod refusal;
 mod request;
 mod row;
 pub mod rules;
+#[doc(hidden)]
+pub mod steps;
 pub mod store;
 mod sub_grants;
 mod token;

@@ -76,6 +76,14 @@ pub enum Refusal {
         /// is behind that range.
         by_ms: i64,
     },
+    /// The store uses this host's clock, which was set forward only recently. The store follows the clock if the step
+    /// lasts.
+    ClockStep {
+        /// The number of milliseconds by which the clock was set forward.
+        by_ms: i64,
+        /// The number of milliseconds until the store follows the clock.
+        retry_after_ms: u64,
+    },
     /// A renewal requests ticks further ahead than the namespace's bounds allow, even for a client whose clock is ahead
     /// by `max_skew_ms`.
     TooFarAhead {
@@ -192,6 +200,16 @@ impl Refusal {
                     "this host's clock is at least {error} {behind_or_ahead} the correct time: correct the clock (NTP)"
                 ))
             }
+            Self::ClockStep { by_ms, retry_after_ms } => Error::new(
+                ErrorKind::ClockSkew,
+                &format!(
+                    "this host's clock was set forward by {}: the store follows it in {}, unless it is set back before \
+                     then",
+                    seconds(by_ms.unsigned_abs()),
+                    seconds(*retry_after_ms)
+                ),
+                after(*retry_after_ms),
+            ),
             Self::TooFarAhead { by_ms } => skewed(&format!(
                 "the renewal requests ticks {} further ahead than namespace {namespace:?} \
                      allows, because this host's clock is ahead of the store's; correct the \

@@ -16,8 +16,13 @@ pub(crate) fn name() -> String {
     if let Some(id) = id() {
         return format!("{id:016x}");
     }
-    let boot = read("/proc/sys/kernel/random/boot_id".as_ref());
-    boot.map_or_else(|| UNKNOWN.into(), |boot| format!("{NAMED_BY_BOOT}{boot:016x}"))
+    boot_id().map_or_else(|| UNKNOWN.into(), |boot| format!("{NAMED_BY_BOOT}{boot:016x}"))
+}
+
+/// Returns a hash of the kernel's boot ID, which all containers on a host share.
+#[cfg(all(feature = "sqlite", unix))]
+pub(crate) fn boot_id() -> Option<u64> {
+    read("/proc/sys/kernel/random/boot_id".as_ref())
 }
 
 /// Whether a machine that was named `name` may now be named `later`. Without a machine ID, the name changes at each

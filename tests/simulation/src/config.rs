@@ -24,6 +24,8 @@ pub enum Mutant {
     AnswerIsFinal,
     /// A broker repeats its response to every request with the token of a grant, and does not compare the owners.
     OwnerUnchecked,
+    /// A store without a server follows every step of its host's clock.
+    FollowsSteps,
 }
 
 /// A fleet and its faults.
@@ -39,6 +41,8 @@ pub struct Config {
     /// Whether every message takes at least 1 ms. Otherwise, messages in an intact network arrive within the same
     /// millisecond.
     pub is_slow: bool,
+    /// Whether the fleet and its store run on one host, whose clock is sometimes set forward for some seconds.
+    pub is_one_host: bool,
     pub mutant: Mutant,
     /// Whether to print each event except renewals.
     pub traces: bool,
@@ -55,6 +59,7 @@ impl Config {
             length_ms: 240_000,
             fault_every_ms: Some(2_500),
             is_slow: true,
+            is_one_host: false,
             mutant: Mutant::None,
             traces: false,
         }

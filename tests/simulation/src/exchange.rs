@@ -175,7 +175,7 @@ impl World {
 
     /// Records the window that a member has now.
     fn note_window(&mut self, member: usize) {
-        let ends = self.members[member].window_ends(&self.layout);
+        let ends = self.members[member].window_ends(&self.layout, self.now);
         self.has_window_until(member, ends);
     }
 }

@@ -45,4 +45,6 @@ pub enum Fault {
     MembersClock {
         members: Vec<usize>,
     },
+    /// The clock of the only host of the fleet is set forward.
+    HostClock,
 }

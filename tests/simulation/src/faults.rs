@@ -10,8 +10,11 @@ use crate::member::Fork;
 use crate::network::{Link, ZONES};
 use crate::world::World;
 
-/// The number of kinds of faults.
+/// The number of kinds of faults. A fleet on one host has another kind.
 const KINDS: u64 = 16;
+/// The longest time for which the clock of a host is wrong, in milliseconds. It is shorter than the longest window, so
+/// that the store does not follow the clock.
+const LONGEST_JUMP_MS: u64 = 9_000;
 
 impl World {
     /// Begins a random fault, and schedules the next fault.
@@ -19,11 +22,14 @@ impl World {
         let Some(every) = self.config.fault_every_ms else { return };
         let next = self.now + 1 + self.random.below(2 * every);
         self.queue.push(next, Event::BeginFault);
-        let kind = self.random.below(KINDS);
+        let kind = self.random.below(KINDS + u64::from(self.config.is_one_host));
         let Some(fault) = self.choose(kind) else { return };
         self.summary.note_fault(self.now, kind);
         self.trace(|| format!("fault {kind} begins: {fault:?}"));
-        let longest = [300, 3_000, 12_000, 40_000][self.random.below(4) as usize];
+        let longest = match fault {
+            Fault::HostClock => LONGEST_JUMP_MS,
+            _ => [300, 3_000, 12_000, 40_000][self.random.below(4) as usize],
+        };
         let ends = self.now + 1 + self.random.below(longest);
         let fault = self.faults.add(fault);
         self.queue.push(ends, Event::EndFault(fault));
@@ -95,10 +101,27 @@ impl World {
                 }
                 Some(Fault::MembersClock { members })
             }
-            _ => {
+            15 => {
                 self.fork_members();
                 None
             }
+            _ => {
+                self.set_host_clock(self.random.between(120_000, 8 * 3_600_000));
+                Some(Fault::HostClock)
+            }
+        }
+    }
+
+    /// Sets the clock of the only host.
+    fn set_host_clock(&mut self, clock: i64) {
+        self.store.clock = clock;
+        for broker in 0..self.brokers.len() {
+            self.brokers[broker].clock = clock;
+            self.refresh(broker);
+            self.wake_broker(broker, self.now);
+        }
+        for member in 0..self.members.len() {
+            self.set_clock(member, clock);
         }
     }
 
@@ -133,7 +156,7 @@ impl World {
         // The clock of each run of a store differs from the true time by at most `max_skew`.
         let most = self.namespace.bounds.max_skew_ms.cast_signed();
         let most = if self.random.once_in(3) { most } else { CORRECT_MS.cast_signed() };
-        let clock = self.random.between(-most, most);
+        let clock = if self.config.is_one_host { 0 } else { self.random.between(-most, most) };
         let backup = self.random.once_in(2).then(|| self.random.below(8) as usize);
         self.refresh_all();
         Some(Fault::StoreDown { backup, clock })
@@ -240,6 +263,7 @@ impl World {
                     self.resume(member);
                 }
             }
+            Fault::HostClock => self.set_host_clock(0),
             Fault::MembersClock { members } => {
                 for member in members {
                     let clock = self.correct_clock();
@@ -286,7 +310,7 @@ impl World {
         if !known.is_paused {
             known.good_since = if is_correct(clock) { self.now } else { u64::MAX };
         }
-        let ends = known.window_ends(&self.layout);
+        let ends = known.window_ends(&self.layout, self.now);
         self.has_window_until(member, ends);
     }
 

@@ -59,6 +59,9 @@ struct Arguments {
     /// Let messages in an intact network arrive within the same millisecond.
     #[arg(long)]
     fast: bool,
+    /// Run the fleet and its store on one host, whose clock is sometimes set forward.
+    #[arg(long)]
+    one_host: bool,
     /// Simulate a mutant.
     #[arg(long, value_enum, default_value = "none")]
     mutant: Mutant,
@@ -106,6 +109,7 @@ fn main() -> ExitCode {
             length_ms: arguments.length_ms,
             fault_every_ms: Some(arguments.fault_every).filter(|every| *every > 0),
             is_slow: !arguments.fast,
+            is_one_host: arguments.one_host,
             mutant: arguments.mutant,
             traces: arguments.trace,
         };

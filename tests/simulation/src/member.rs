@@ -13,6 +13,9 @@ use crate::event::Event;
 use crate::network::ZONES;
 use crate::random::Random;
 
+/// The distance of a generator from the clock that only a step of the clock explains, in milliseconds.
+const FAR_MS: i64 = 60_000;
+
 /// A generator that issues IDs in every tick of its window that the clock reaches.
 #[derive(Clone, Copy, Debug)]
 pub struct Generator {
@@ -134,19 +137,23 @@ impl Member {
         }
     }
 
-    /// Issues IDs in all ticks of the window that the clock has reached.
+    /// Issues IDs in all ticks of the window that the clock has reached. After a long step of the clock, the generator
+    /// issues no IDs, because the window has ended.
     pub fn issue(&mut self, layout: &Layout, now: u64) {
         let reading = self.read(now);
         if let Some(generator) = self.generator.as_mut().filter(|of| !of.is_inherited)
+            && reading < layout.unix_ms_at(generator.limit) + FAR_MS
             && let Ok(tick) = layout.tick_at(reading.max(layout.epoch()))
         {
             generator.next = generator.next.max(tick.min(generator.limit));
         }
     }
 
-    /// Returns the time at which the member's window ends according to its clock.
-    pub fn window_ends(&self, layout: &Layout) -> u64 {
+    /// Returns the time at which the member's window ends according to its clock. A generator that is too far ahead of
+    /// the clock issues no IDs, so it counts as a generator without a window.
+    pub fn window_ends(&self, layout: &Layout, now: u64) -> u64 {
         match self.generator {
+            Some(generator) if layout.unix_ms_at(generator.next) > self.read(now) + FAR_MS => 0,
             Some(generator) if !generator.is_inherited => {
                 let end = layout.unix_ms_at(generator.limit) - BEGIN_UNIX_MS - self.clock;
                 end.max(0).cast_unsigned()

@@ -61,7 +61,7 @@ impl World {
         match self.config.mutant {
             // If all owners are equal, the comparison of owners never fails.
             Mutant::OwnerUnchecked => Acquire { owner: Owner::default(), ..request },
-            Mutant::None | Mutant::AnswerIsFinal => request,
+            Mutant::None | Mutant::AnswerIsFinal | Mutant::FollowsSteps => request,
         }
     }
 

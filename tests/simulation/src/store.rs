@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use flakeid_core::Clock;
 use flakeid_protocol::keeper::{Demand, Reply};
+use flakeid_protocol::steps::{AcceptedTime, HostTime};
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::{
-    Acquire, MemoryContents, MemoryStore, Namespace, Refusal, Renew, operations,
+    Acquire, Bounds, MemoryContents, MemoryStore, Namespace, Refusal, Renew, operations,
 };
 
 use crate::broker::StoreRequest;
@@ -32,20 +33,31 @@ pub struct SimulatedStore {
     /// The difference between the store's clock and the true time, in milliseconds.
     pub clock: i64,
     pub is_down: bool,
+    /// The time of the host that the store accepted, if the store has no server of its own.
+    host: Option<AcceptedTime>,
+    bounds: Bounds,
     /// The time from which brokers can lease blocks again after the latest restart.
     pub settles_at: u64,
-    quiet_ms: u64,
     backups: Vec<MemoryContents>,
 }
 
 impl SimulatedStore {
-    pub fn new(namespace: &Namespace) -> Self {
+    /// Creates the store of a fleet; `is_on_host` if it has no server, and uses the clock of the fleet's host.
+    pub fn new(namespace: &Namespace, is_on_host: bool) -> Self {
         let time = Arc::new(AtomicI64::new(BEGIN_UNIX_MS));
         let mut store = MemoryStore::on(SharedClock(Arc::clone(&time)));
         operations::init(&mut store, namespace).unwrap();
-        let quiet_ms = namespace.bounds.quiet_ms;
-        let backups = vec![store.backup()];
-        Self { store, time, clock: 0, is_down: false, settles_at: 0, quiet_ms, backups }
+        let first = HostTime { unix_ms: BEGIN_UNIX_MS, boot_ms: 0, boot: 0 };
+        Self {
+            time,
+            clock: 0,
+            is_down: false,
+            host: is_on_host.then(|| AcceptedTime::new(first)),
+            bounds: namespace.bounds,
+            settles_at: 0,
+            backups: vec![store.backup()],
+            store,
+        }
     }
 
     /// Returns the reading of the store's clock.
@@ -77,8 +89,16 @@ impl SimulatedStore {
     /// complete.
     pub fn respond(&mut self, request: &StoreRequest, now: u64) -> (Reply, u64) {
         let store_now = self.read(now);
+        if let Some(accepted) = self.host {
+            let host = HostTime { unix_ms: store_now, boot_ms: now.cast_signed(), boot: 0 };
+            let (accepted, refusal) = accepted.judge(host, &self.bounds);
+            self.host = Some(accepted);
+            if let Some(refusal) = refusal {
+                return (failed(&request.demand, &refusal.into()), 0);
+            }
+        }
         if self.settles_at == u64::MAX {
-            self.settles_at = now + self.quiet_ms;
+            self.settles_at = now + self.bounds.quiet_ms;
         }
         let waited = (now - request.read).cast_signed();
         let mut history_until = 0;
@@ -120,12 +140,17 @@ impl SimulatedStore {
 
 /// Returns the reply to a request that the store did not answer.
 pub fn unanswered(demand: &Demand) -> Reply {
-    let fault = || Fault::Unavailable("the store does not respond".into());
+    failed(demand, &Fault::Unavailable("the store does not respond".into()))
+}
+
+fn failed(demand: &Demand, fault: &Fault) -> Reply {
     match demand {
         Demand::Acquire { request, .. } => {
-            Reply::Acquire { token: request.token, result: Err(fault()) }
+            Reply::Acquire { token: request.token, result: Err(fault.clone()) }
         }
-        Demand::Renew(renew) => Reply::Renew { next: renew.next, result: Err(fault()) },
-        Demand::Release(release) => Reply::Release { node: release.node, result: Err(fault()) },
+        Demand::Renew(renew) => Reply::Renew { next: renew.next, result: Err(fault.clone()) },
+        Demand::Release(release) => {
+            Reply::Release { node: release.node, result: Err(fault.clone()) }
+        }
     }
 }

@@ -60,6 +60,18 @@ fn fast_path_of_large_fleets_violates_no_rule() {
 }
 
 #[test]
+fn steps_of_the_only_host_leave_no_member_without_a_window() {
+    let one_host = |seed| Config { is_one_host: true, ..Config::small(seed) };
+    for seed in 1..=20 {
+        simulate(one_host(seed)).unwrap_or_else(|found| panic!("{found}"));
+    }
+    let mutant = Mutant::FollowsSteps;
+    let found = (1..=5).filter_map(|seed| simulate(Config { mutant, ..one_host(seed) }).err());
+    let found: Vec<String> = found.collect();
+    assert!(found.iter().any(|text| text.contains("has had no window since")), "{found:?}");
+}
+
+#[test]
 fn final_first_answer_leaves_members_without_a_window() {
     let found = violations(Mutant::AnswerIsFinal, 5);
     assert!(found.iter().any(|text| text.contains("has had no window since")), "{found:?}");

@@ -8,7 +8,7 @@ use flakeid_protocol::http::{HttpAnswer, HttpRequest};
 use flakeid_protocol::{Namespace, Token};
 
 use crate::broker::Broker;
-use crate::config::Config;
+use crate::config::{Config, Mutant};
 use crate::event::Event;
 use crate::fault::Fault;
 use crate::liveness::Liveness;
@@ -87,7 +87,10 @@ impl World {
         queue.push(0, Event::CheckLiveness);
         let mut world = Self {
             now: 0,
-            store: SimulatedStore::new(&namespace),
+            store: SimulatedStore::new(
+                &namespace,
+                config.is_one_host && config.mutant != Mutant::FollowsSteps,
+            ),
             network: Network::new(config.brokers),
             windows: Windows::new(layout.max_node() + 1),
             liveness: Liveness::new(config.members),

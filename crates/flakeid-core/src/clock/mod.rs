@@ -72,6 +72,14 @@ pub trait Clock: Send + Sync + 'static {
     fn wait_until(&self, unix_ms: i64, at_most: Duration) -> Option<Duration> {
         sleep::wait(unix_ms.saturating_sub(self.unix_ms()), at_most)
     }
+
+    /// Returns the milliseconds since the host's boot, including the time for which the host was suspended. A store on
+    /// this host compares both clocks to detect that the host's clock was set. Returns `None` if this clock is not the
+    /// host's clock.
+    #[doc(hidden)]
+    fn since_boot_ms(&self) -> Option<i64> {
+        None
+    }
 }
 
 /// The operating system's clock, exact to the millisecond.

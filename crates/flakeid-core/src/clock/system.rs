@@ -32,6 +32,24 @@ pub(super) fn read() -> (i64, u32) {
     }
 }
 
+/// Reads the clock that counts from the host's boot, and returns `(seconds, nanoseconds)`.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn since_boot() -> (i64, u32) {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    (time.tv_sec, time.tv_nsec as u32)
+}
+
+/// Reads the monotonic clock, which counts from the host's boot on most systems, and returns `(seconds, nanoseconds)`.
+#[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
+fn since_boot() -> (i64, u32) {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid, writable timespec. The call cannot fail, because every system that libc supports has
+    // this clock and the pointer is valid.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    #[allow(clippy::useless_conversion, reason = "both are narrower on 32-bit systems")]
+    (i64::from(time.tv_sec), time.tv_nsec as u32)
+}
+
 impl SystemClock {
     #[inline]
     pub(crate) fn now_ms() -> i64 {
@@ -66,5 +84,11 @@ impl Clock for SystemClock {
     /// the next tick is lost.
     fn wait_until(&self, unix_ms: i64, at_most: Duration) -> Option<Duration> {
         Some(sleep(Duration::from_nanos(Self::left(unix_ms)).min(at_most)))
+    }
+
+    #[cfg(unix)]
+    fn since_boot_ms(&self) -> Option<i64> {
+        let (seconds, nanoseconds) = since_boot();
+        Some(seconds * 1_000 + i64::from(nanoseconds / 1_000_000))
     }
 }

@@ -234,7 +234,8 @@ impl LeaseKeeper {
         self.schedule.failed(error.retry_after(), reading.passed);
         self.progress.status.failures += 1;
         self.progress.status.last_error = Some(error.clone());
-        self.progress.cannot_be_fixed = !error.kind().is_retryable();
+        self.progress.cannot_be_fixed =
+            !error.kind().is_retryable() && error.retry_after().is_none();
         self.progress.attempts += 1;
         let is_lost = matches!(fault, Some(Fault::Unavailable(_) | Fault::Conflict));
         let was_lost = std::mem::replace(&mut self.is_lost, is_lost);

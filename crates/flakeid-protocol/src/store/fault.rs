@@ -105,6 +105,7 @@ impl Fault {
             Self::Refused(
                 Refusal::Skew { .. }
                     | Refusal::ImpossibleClock { .. }
+                    | Refusal::ClockStep { .. }
                     | Refusal::TooFarAhead { .. }
                     | Refusal::Relayed { kind: ErrorKind::ClockSkew, .. }
             )

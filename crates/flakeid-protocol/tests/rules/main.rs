@@ -39,9 +39,10 @@ fn check_error(error: &Error, refusal: &Refusal) {
         | Refusal::Foreign(_) => ErrorKind::StoreRejected,
         Refusal::BrokerChooses { .. } | Refusal::TokenOfAnother => ErrorKind::InvalidOption,
         Refusal::Window { .. } | Refusal::Nodes { .. } => ErrorKind::FieldOutOfRange,
-        Refusal::Skew { .. } | Refusal::ImpossibleClock { .. } | Refusal::TooFarAhead { .. } => {
-            ErrorKind::ClockSkew
-        }
+        Refusal::Skew { .. }
+        | Refusal::ImpossibleClock { .. }
+        | Refusal::ClockStep { .. }
+        | Refusal::TooFarAhead { .. } => ErrorKind::ClockSkew,
         Refusal::FenceInFuture { .. } | Refusal::Restored { .. } => ErrorKind::FenceInFuture,
         Refusal::NoFreeNode { .. } | Refusal::Held { .. } => ErrorKind::NoFreeNode,
         Refusal::FencedOff => ErrorKind::LeaseExpired,
@@ -57,6 +58,7 @@ fn check_error(error: &Error, refusal: &Refusal) {
     let retry_after = match refusal {
         Refusal::FenceInFuture { retry_after_ms }
         | Refusal::Restored { retry_after_ms }
+        | Refusal::ClockStep { retry_after_ms, .. }
         | Refusal::Held { retry_after_ms, .. } => Some(*retry_after_ms),
         Refusal::NoFreeNode { next_free_in_ms: wait, .. }
         | Refusal::Relayed { retry_after_ms: wait, .. } => *wait,
@@ -84,6 +86,7 @@ fn refusals_convert_to_errors_of_the_right_kind() {
         Refusal::Skew { by_ms: i64::MIN, max_ms: 5000 },
         Refusal::Skew { by_ms: 6000, max_ms: 5000 },
         Refusal::ImpossibleClock { by_ms: -1 },
+        Refusal::ClockStep { by_ms: 28_800_000, retry_after_ms: 9_000 },
         Refusal::TooFarAhead { by_ms: u64::MAX },
         Refusal::Quarantined { node: 3 },
         Refusal::Held { node: 3, retry_after_ms: 41_250 },

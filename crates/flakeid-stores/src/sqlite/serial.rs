@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use super::fault::{io_fault, reject};
 use super::files::StoreFiles;
 use flakeid_protocol::Bounds;
+use flakeid_protocol::steps::{AcceptedTime, HostTime};
 use flakeid_protocol::store::Fault;
 
 /// The file next to the database that records the database's progress. A database with less progress than this file
@@ -20,10 +21,12 @@ pub(super) struct Serial<'a> {
     /// The recorded progress, and the widest bounds that any namespace in the database has ever had. These bounds are
     /// recorded because a lost namespace may have had them. `None` if the file is empty.
     pub(super) recorded: Option<(Progress, Bounds)>,
+    /// The latest time that the store accepted; `None` before the first transaction with the system's clock.
+    time: Option<AcceptedTime>,
 }
 
 /// The maximum number of bytes to read from the file. Every valid file is shorter.
-const LONGEST: usize = 128;
+const LONGEST: usize = 256;
 
 /// The bounds of a database without namespaces.
 pub(super) const NO_BOUNDS: Bounds =
@@ -58,19 +61,37 @@ impl<'a> Serial<'a> {
                 path.display()
             ))
         };
-        let recorded = match text.as_str() {
-            "" => None,
-            text => Some(parse(text).ok_or_else(damaged)?),
+        let (recorded, time) = match text.as_str() {
+            "" => (None, None),
+            text => {
+                let (progress, bounds, time) = parse(text).ok_or_else(damaged)?;
+                (Some((progress, bounds)), time)
+            }
         };
-        Ok(Some(Self { files, file, recorded }))
+        Ok(Some(Self { files, file, recorded, time }))
     }
 
-    /// Writes the progress and the bounds durably to the file.
+    /// Checks that the host's clock was not set forward recently. The file also records a step for which requests are
+    /// refused, because the process that sees the step next may be another one.
+    pub(super) fn check_clock(&mut self, now: HostTime) -> Result<(), Fault> {
+        let (Some((progress, bounds)), Some(time)) = (self.recorded, self.time) else {
+            self.time = Some(AcceptedTime::new(now));
+            return Ok(());
+        };
+        let (judged, refusal) = time.judge(now, &bounds);
+        self.time = Some(judged);
+        if judged.stepped != time.stepped {
+            self.record(progress, bounds)?;
+        }
+        refusal.map_or(Ok(()), |refusal| Err(refusal.into()))
+    }
+
+    /// Writes the progress, the bounds and the accepted time durably to the file.
     pub(super) fn record(&mut self, recorded: Progress, bounds: Bounds) -> Result<(), Fault> {
         let written = self
             .file
             .seek(SeekFrom::Start(0))
-            .and_then(|_| self.file.write_all(text(recorded, bounds).as_bytes()))
+            .and_then(|_| self.file.write_all(text(recorded, bounds, self.time).as_bytes()))
             .and_then(|()| self.file.sync_data());
         written.map_err(|error| {
             Fault::Unavailable(format!("{}: {error}", self.files.serial.display()))
@@ -93,17 +114,28 @@ impl Progress {
 
 /// Formats the contents of the file with the suffix `-serial`. The contents always have the same length, so that only
 /// one disk block is written.
-fn text(recorded: Progress, bounds: Bounds) -> String {
+fn text(recorded: Progress, bounds: Bounds, time: Option<AcceptedTime>) -> String {
     let Progress { serial, in_file } = recorded;
     let Bounds { max_window_ms, max_ahead_ms, max_skew_ms, quiet_ms } = bounds;
+    let reading = |time: Option<HostTime>| {
+        let missing = HostTime { unix_ms: NONE, boot_ms: NONE, boot: 0 };
+        let HostTime { unix_ms, boot_ms, boot } = time.unwrap_or(missing);
+        format!("{:016x} {:016x} {boot:016x}", unix_ms.cast_unsigned(), boot_ms.cast_unsigned())
+    };
+    let (accepted, stepped) =
+        (reading(time.map(|kept| kept.time)), reading(time.and_then(|kept| kept.stepped)));
     format!(
         "{serial:016x} {in_file:08x} {max_window_ms:016x} {max_ahead_ms:016x} {max_skew_ms:016x} \
-         {quiet_ms:016x}\n"
+         {quiet_ms:016x} {accepted} {stepped}\n"
     )
 }
 
-/// Parses file contents produced by [`text`]; returns `None` if the contents are malformed.
-fn parse(text: &str) -> Option<(Progress, Bounds)> {
+/// The number that stands for a missing time. No clock shows this time.
+const NONE: i64 = i64::MIN;
+
+/// Parses file contents produced by [`text`]; returns `None` if the contents are malformed. Earlier builds wrote no
+/// time.
+fn parse(text: &str) -> Option<(Progress, Bounds, Option<AcceptedTime>)> {
     let mut words = text.strip_suffix('\n')?.split(' ');
     let mut number = |digits: usize| {
         let word = words.next()?;
@@ -117,12 +149,25 @@ fn parse(text: &str) -> Option<(Progress, Bounds)> {
         max_skew_ms: number(16)?,
         quiet_ms: number(16)?,
     };
-    words.next().is_none().then_some((recorded, bounds))
+    let mut time = None;
+    if text.len() > WITHOUT_TIME {
+        let mut reading = || {
+            let (unix_ms, boot_ms) = (number(16)?.cast_signed(), number(16)?.cast_signed());
+            let time = HostTime { unix_ms, boot_ms, boot: number(16)? };
+            Some((unix_ms != NONE).then_some(time))
+        };
+        let (accepted, stepped) = (reading()?, reading()?);
+        time = accepted.map(|time| AcceptedTime { time, stepped });
+    }
+    words.next().is_none().then_some((recorded, bounds, time))
 }
+
+/// The length of the contents without a time.
+const WITHOUT_TIME: usize = 94;
 
 #[cfg(test)]
 mod tests {
-    use super::{Bounds, NO_BOUNDS, Progress, parse, text};
+    use super::{AcceptedTime, Bounds, HostTime, NO_BOUNDS, Progress, parse, text};
 
     #[test]
     fn serial_file_parser_rejects_malformed_strings() {
@@ -133,12 +178,20 @@ mod tests {
             max_skew_ms: 1,
             quiet_ms: 7,
         };
-        for (recorded, bounds) in [(Progress::default(), NO_BOUNDS), (most, day)] {
-            let text = text(recorded, bounds);
-            assert_eq!(text.len(), 94);
-            assert_eq!(parse(&text), Some((recorded, bounds)));
+        let time = HostTime { unix_ms: 1_800_000_000_000, boot_ms: -5, boot: u64::MAX };
+        let accepted = AcceptedTime::new(time);
+        for (recorded, bounds, time) in [
+            (Progress::default(), NO_BOUNDS, None),
+            (most, day, Some(accepted)),
+            (most, day, Some(AcceptedTime { stepped: Some(time), ..accepted })),
+        ] {
+            let text = text(recorded, bounds, time);
+            assert_eq!(text.len(), 196);
+            assert_eq!(parse(&text), Some((recorded, bounds, time)));
+            // Earlier builds wrote no time.
+            assert_eq!(parse(&format!("{}\n", &text[..93])), Some((recorded, bounds, None)));
         }
-        let whole = text(most, day);
+        let whole = text(most, day, Some(accepted));
         for text in [
             "",
             "1 1\n",
@@ -146,12 +199,14 @@ mod tests {
             &whole.replacen('f', "+", 1),
             &format!("{} \n", &whole[..93]),
             &format!("{}\n", &whole[..76]),
+            &format!("{}\n", &whole[..178]),
             "\0",
+            &whole[..195],
             &whole[..93],
-            &whole[..76],
             &whole[..60],
             &format!("{whole}0"),
             &format!("{} 0\n", &whole[..93]),
+            &format!("{} 0\n", &whole[..195]),
         ] {
             assert_eq!(parse(text), None, "{text:?}");
         }

@@ -15,6 +15,7 @@ use super::transaction::SqliteTransaction;
 use crate::machine;
 use crate::sql::{DatabaseState, SqlLedger};
 use flakeid_protocol::Bounds;
+use flakeid_protocol::steps::HostTime;
 use flakeid_protocol::store::Fault;
 
 /// The number of transactions between two checkpoints, which copy the write-ahead log into the database file.
@@ -41,9 +42,15 @@ pub(super) struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Opens the file and begins a transaction. Returns `None` while another process is using the file.
-    pub(super) fn begin(files: &'a StoreFiles, now: i64) -> Result<Option<Self>, Fault> {
+    /// Opens the file and begins a transaction. Returns `None` while another process is using the file. Checks the
+    /// time of the host, `host`, unless the program provides its own clock.
+    pub(super) fn begin(
+        files: &'a StoreFiles,
+        now: i64,
+        host: Option<HostTime>,
+    ) -> Result<Option<Self>, Fault> {
         let Some(mut serial) = Serial::lock(files)? else { return Ok(None) };
+        host.map_or(Ok(()), |host| serial.check_clock(host))?;
         let (file, in_file) = read_header(files)?;
         let fault = |error: rusqlite::Error| sqlite_fault(&files.file, &error);
         let connection = open(files)?;

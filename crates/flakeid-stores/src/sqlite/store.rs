@@ -9,9 +9,10 @@ use flakeid_core::Clock;
 use super::fault::reject;
 use super::files::StoreFiles;
 use super::session::Session;
-use crate::fork_gate;
 use crate::random::jitter;
+use crate::{fork_gate, machine};
 use flakeid_protocol::Refusal;
+use flakeid_protocol::steps::HostTime;
 use flakeid_protocol::store::{CONNECT_TIMEOUT, Fault, Ledger, Store};
 
 /// The earliest time that a clock may show, in Unix milliseconds: 2026-11-01. An earlier reading is wrong, because it
@@ -83,13 +84,18 @@ impl SqliteStore {
     ) -> Result<Attempt<T>, Fault> {
         // The clock is read before the fork gate is taken, because a user-supplied clock may itself call `fork`.
         let (now, read) = (check_clock(self.clock.unix_ms())?, Instant::now());
+        let host = self.clock.since_boot_ms().map(|boot_ms| HostTime {
+            unix_ms: now,
+            boot_ms,
+            boot: machine::boot_id().unwrap_or(0),
+        });
         let Some(_gate) = fork_gate::hold() else {
             return Err(reject(
                 "this process was cloned while its parent used an SQLite store: start it with \
                  fork, or call exec in it",
             ));
         };
-        let Some(mut session) = Session::begin(&self.files, now)? else {
+        let Some(mut session) = Session::begin(&self.files, now, host)? else {
             return Ok(Attempt::Locked);
         };
         // While this session waited for the file, other processes may have received grants of later ticks, and the

@@ -27,6 +27,7 @@ mod operations;
 mod restorations;
 #[path = "../retrying/mod.rs"]
 mod retrying;
+mod steps;
 mod store_under_test;
 
 use flakeid_conformance::StoreUnderTest;
