@@ -1,9 +1,13 @@
 //! The functions that open leased generators.
 
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use flakeid::{Generator as Held, LeaseBuilder};
+use flakeid_core::internal::spawn_background;
 use flakeid_core::{Layout as CoreLayout, NamedClock};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -160,8 +164,31 @@ fn is_kept(layout: &CoreLayout, clock: NamedClock) -> bool {
     kept.iter().any(|(of, by, _)| of == layout && *by == clock)
 }
 
+/// Opens a lease in another thread, because opening can take long and Ctrl-C must end the wait. A lease that is granted
+/// after an interrupt is closed at once.
 fn open(py: Python<'_>, builder: LeaseBuilder) -> PyResult<Arc<Held>> {
-    let leased = Arc::new(py.detach(|| builder.open()).map_err(raise)?);
+    /// The time after which this thread checks for signals again.
+    const PAUSE: Duration = Duration::from_millis(100);
+    let (sender, mut receiver) = mpsc::channel();
+    spawn_background("flakeid-open", move || {
+        // The send fails only after an interrupt, and then drops the lease.
+        drop(sender.send(builder.open()));
+    })?;
+    let opened = loop {
+        let received;
+        (receiver, received) = py.detach(move || {
+            let received = receiver.recv_timeout(PAUSE);
+            (receiver, received)
+        });
+        match received {
+            Ok(opened) => break opened,
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(PyRuntimeError::new_err("opening the lease panicked"));
+            }
+        }
+    };
+    let leased = Arc::new(opened.map_err(raise)?);
     exit::note(&leased);
     Ok(leased)
 }

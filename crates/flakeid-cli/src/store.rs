@@ -228,6 +228,11 @@ impl Connection {
         self.run(|store, namespace| operations::fast_forward(store, namespace, tick))
     }
 
+    /// Records the store's run, and returns the milliseconds until the store grants nodes.
+    pub(crate) fn touch(&mut self) -> Result<u64, Failure> {
+        self.run(operations::touch)
+    }
+
     pub(crate) fn adopt(&mut self) -> Result<Namespace, Failure> {
         self.run(operations::adopt)
     }

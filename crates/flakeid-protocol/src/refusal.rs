@@ -253,7 +253,8 @@ impl Refusal {
                 ErrorKind::FenceInFuture,
                 &format!(
                     "the store of namespace {namespace:?} was restored, failed over or restarted, \
-                     so it may have forgotten grants: it grants again once all of them have ended"
+                     so it may have forgotten grants: it grants again in {}, once all of them have ended",
+                    seconds(*retry_after_ms)
                 ),
                 after(*retry_after_ms),
             ),

@@ -123,12 +123,51 @@ pub(crate) fn readiness(generator: &Generator) -> Readiness {
     let now = SystemClock.unix_ms();
     let lease = generator.lease_status();
     let left = lease.as_ref().map(|lease| lease.fence_unix_ms.saturating_sub(now));
-    let last_error = lease.and_then(|lease| lease.last_error);
+    // After a step of the clock was undone, the window lasts, but its next tick is too far ahead.
+    let is_too_far_ahead = generator.wait_for_clock() > generator.max_wait();
+    let too_far_ahead = is_too_far_ahead.then(|| generator.try_next_id().err()).flatten();
+    let last_error = too_far_ahead.or_else(|| lease.and_then(|lease| lease.last_error));
+    let has_window = left.is_none_or(|left| left > 0);
     Readiness {
-        ready: left.is_none_or(|left| left > 0) && now < generator.layout().horizon(),
+        ready: has_window && !is_too_far_ahead && now < generator.layout().horizon(),
         nodes: generator.nodes().into_owned(),
         seconds_left: left.map(|left| left.max(0) as f64 / 1_000.0),
         last_error_code: last_error.as_ref().map(Error::code),
         last_error: last_error.map(|error| error.to_string()),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use flakeid_core::ManualClock;
+    use flakeid_protocol::MemoryStore;
+
+    use super::*;
+
+    const HOURS_8: i64 = 8 * 3_600_000;
+
+    #[test]
+    fn generator_is_not_ready_after_a_step_forward_was_undone() {
+        let now = SystemClock.unix_ms();
+        let clock = ManualClock::new(now);
+        let fixed = Generator::builder(Layout::TWITTER).node(7).clock(clock.clone());
+        let store = MemoryStore::on(clock.clone());
+        let open = move || Ok(Box::new(store.clone()) as _);
+        let leased = flakeid::LeaseBuilder::from_store(Layout::TWITTER, open).clock(clock.clone());
+        for generator in [Generator::from(fixed.build().unwrap()), leased.open().unwrap()] {
+            clock.set(now + 1_000);
+            generator.next_id().unwrap();
+            assert!(readiness(&generator).ready, "{generator:?}");
+            clock.set(now + HOURS_8);
+            generator.next_id().unwrap();
+            clock.set(now + 2_000);
+            assert!(readiness(&generator).ready, "IDs of the latest tick are left");
+            while generator.try_next_id().is_ok() {}
+            let stuck = readiness(&generator);
+            assert!(!stuck.ready, "{generator:?}");
+            assert_eq!(stuck.last_error_code, Some("FLAKEID_CLOCK_ROLLBACK"));
+            assert!(stuck.last_error.unwrap().contains("use another node"));
+        }
     }
 }

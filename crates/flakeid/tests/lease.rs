@@ -250,6 +250,33 @@ fn ids_of_a_fixed_node_increase_across_a_restore() {
     assert!(operations::list(&mut store.clone(), "default").unwrap().namespace.floor > 0);
 }
 
+/// The store grants nothing for longer than `max_wait` and the time to connect.
+#[test]
+fn opening_waits_while_a_restarted_store_grants_nothing() {
+    let store = MemoryStore::new();
+    let mut namespace = flakeid_protocol::Namespace::new("default", LAYOUT);
+    namespace.bounds.quiet_ms = 15_000;
+    operations::init(&mut store.clone(), &namespace).unwrap();
+    store.restore(store.backup());
+    let open = || on(&store).max_wait(Duration::from_millis(1));
+    for shorter in [Duration::ZERO, Duration::from_secs(5)] {
+        let begun = Instant::now();
+        let refused = open().open_wait(shorter).open().unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::FenceInFuture);
+        assert!(refused.to_string().contains("it grants again in 1"), "{refused}");
+        assert!(begun.elapsed() < Duration::from_secs(4), "opening must fail at once");
+    }
+    let waits = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&waits);
+    let generator = open().observer(move |event| {
+        seen.lock().unwrap().extend(event.error().and_then(flakeid::Error::retry_after));
+    });
+    let id = generator.open().unwrap().next_id().unwrap();
+    let waits = waits.lock().unwrap();
+    assert!(waits.iter().is_sorted_by(|a, b| a > b), "{waits:?}");
+    assert!(tick_of(id) > 0 && !waits.is_empty());
+}
+
 #[test]
 fn threads_get_unique_ids_across_many_node_changes() {
     let store = MemoryStore::new();

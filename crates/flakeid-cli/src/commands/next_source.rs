@@ -4,9 +4,11 @@
 //! free node. If a flag or an environment variable specifies a store, the node is always leased from that store.
 //! Therefore, no two runs of the command that lease their nodes from the same namespace generate the same IDs.
 
+use std::sync::Once;
+
 use clap::Args;
-use flakeid::{Generator, Identity, LeaseBuilder};
-use flakeid_core::{Error, Layout, SetByName};
+use flakeid::{Generator, Identity, LeaseBuilder, LeaseEvent};
+use flakeid_core::{Error, ErrorKind, Layout, SetByName};
 use flakeid_stores::Location;
 
 use crate::args::layout_arg::LayoutArg;
@@ -80,7 +82,8 @@ impl LeaseArgs {
         self.layout.resolve()
     }
 
-    /// Returns a builder for a lease from the specified store, or from the embedded store if no store is specified.
+    /// Returns a builder for a lease from the specified store, or from the embedded store if no store is specified. The
+    /// lease is not shared with other generators, and the command notes why opening it takes long.
     pub(super) fn builder(
         &self,
         layout: Layout,
@@ -100,7 +103,14 @@ impl LeaseArgs {
                 })?
             }
         };
-        Ok(builder.namespace(&self.store.namespace()?).identity(identity))
+        let noted = Once::new();
+        let note_wait = move |event: &LeaseEvent| {
+            let waits = |error: &&Error| error.kind() == ErrorKind::FenceInFuture;
+            if let Some(error) = event.error().filter(waits) {
+                noted.call_once(|| terminal::note(&format!("waiting: {error}")));
+            }
+        };
+        Ok(builder.namespace(&self.store.namespace()?).identity(identity).observer(note_wait))
     }
 
     /// Returns the identity to request: the specified name, the node that flags or environment variables specify, or

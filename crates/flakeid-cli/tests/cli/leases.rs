@@ -360,14 +360,34 @@ fn adopt_ends_all_leases_and_delays_new_grants() {
     refused(&leases(&url, &["adopt"]), "FLAKEID_INVALID_OPTION", &["--yes", "out of use"]);
     let done = leases(&url, &["adopt", "--yes"]).quiet();
     assert!(done.text().contains(": adopted; no window starts before "), "{}", done.text());
+    let waits = leases(&url, &["touch"]).quiet();
+    assert!(waits.text().contains("grants nodes in 1"), "{}", waits.text());
+}
+
+#[test]
+fn touch_begins_the_quiet_time_of_a_restored_store() {
+    let (folder, url) = scratch("touch");
+    let bounds = ["--max-window", "100ms", "--max-ahead", "2s", "--max-skew", "500ms"];
+    let init = [&["init"][..], &bounds, &["--quiet", "3s"]].concat();
+    leases(&url, &init).quiet();
+    run(&["next", "--store", &url]).quiet();
+    assert!(leases(&url, &["touch"]).quiet().text().ends_with(": grants nodes now\n"));
+    // A store whose serial number is missing counts as restored.
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.to_string_lossy().ends_with("-serial") {
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+    assert!(leases(&url, &["touch"]).quiet().text().contains(": grants nodes in "));
+    // The command waits by itself, and says why.
     let next = run(&["next", "--store", &url]);
-    assert!(
-        next.stderr.contains("FLAKEID_FENCE_IN_FUTURE")
-            || next.stderr.contains("FLAKEID_NO_FREE_NODE"),
-        "{}",
-        next.stderr
-    );
-    assert_eq!((next.code, next.text()), (Some(1), ""));
+    assert_eq!((next.code, next.lines().len()), (Some(0), 1), "{}", next.stderr);
+    assert_eq!(next.stderr.matches("waiting: the store of namespace").count(), 1);
+    assert!(leases(&url, &["touch"]).quiet().text().ends_with(": grants nodes now\n"));
+    let begun = std::time::Instant::now();
+    run(&["next", "--store", &url]).quiet();
+    assert!(begun.elapsed() < std::time::Duration::from_secs(5), "the store grants at once");
 }
 
 #[test]

@@ -394,8 +394,9 @@ impl Error {
             Repr::Option { name, reason } => spelling.write_reason(f, *name, reason),
             Repr::ClockRollback { by, .. } => write!(
                 f,
-                "the clock went backwards by {} ms; no ID is issued until it has caught up (configure NTP to slew \
-                 the clock instead of stepping it, or choose another rollback policy)",
+                "the clock went backwards by {} ms; no ID is issued until it has caught up (to go on at once, use another \
+                 node: choose one, or restart the process if it leases its node; configure NTP to slew the clock \
+                 instead of stepping it, or choose another rollback policy)",
                 whole_ms(*by)
             ),
             Repr::SequenceExhausted { retry_after } => write!(

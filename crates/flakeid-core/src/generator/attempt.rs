@@ -73,6 +73,28 @@ impl Generator {
         }
     }
 
+    /// Returns the time until the clock has reached a tick in which the generator may issue the next ID. The time is
+    /// long after a step of the clock was undone, because the IDs must increase.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn wait_for_clock(&self) -> Duration {
+        let word = self.cell.load();
+        let (_, next) = self.cell.split(word);
+        let tick = self.shape.tick(self.candidate(next, 0));
+        let issues_at_once = match self.policy.rollback {
+            Rollback::Continue => tick == self.shape.tick(next.saturating_sub(1)),
+            Rollback::ClockSequence => true,
+            Rollback::Wait | Rollback::Error => false,
+        };
+        if word == CLOSED || issues_at_once {
+            return Duration::ZERO;
+        }
+        let ahead = if self.cell.is_windowed() { self.max_ahead } else { 0 };
+        let until = self.layout.unix_ms_at(tick.saturating_sub(ahead));
+        let ms = until.saturating_sub(self.clock.exact_unix_ms());
+        Duration::from_millis(ms.max(0).cast_unsigned())
+    }
+
     #[cold]
     #[inline(never)]
     pub(super) fn take_at_once(&self, wanted: u64) -> Result<Run, Error> {

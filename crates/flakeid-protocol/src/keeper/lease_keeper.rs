@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
-use flakeid_core::Error;
+use flakeid_core::{Error, ErrorKind};
 
 use super::{
     Begin, GeneratorState, Input, Keeper, KeeperOptions, LeaseEvent, LeaseStatus, Output, Reading,
@@ -50,6 +50,16 @@ impl Progress {
     pub fn is_hopeless(&self, left: Duration) -> bool {
         let waits = self.status.last_error.as_ref().and_then(Error::retry_after);
         self.cannot_be_fixed || waits.is_some_and(|waits| waits > left)
+    }
+
+    /// Whether the latest error ends by itself at a known time: the store grants nothing for a while, for example after
+    /// a restart. A program that opens a lease waits for that time.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        self.status.last_error.as_ref().is_some_and(|error| {
+            let kinds = [ErrorKind::FenceInFuture, ErrorKind::ClockSkew];
+            kinds.contains(&error.kind()) && error.retry_after().is_some()
+        })
     }
 }
 

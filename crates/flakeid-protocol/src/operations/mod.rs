@@ -13,7 +13,9 @@ pub use lease::{
     renew_blocks, renew_read_at,
 };
 pub use lease::{acquire, release, renew};
-pub use operator::{Listing, Repair, adopt, create, describe, fast_forward, init, list, repair};
+pub use operator::{
+    Listing, Repair, adopt, create, describe, fast_forward, init, list, repair, touch,
+};
 pub use prune::{Pruned, prune};
 pub use whois::{PastHolder, whois};
 

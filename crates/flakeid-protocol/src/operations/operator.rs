@@ -1,6 +1,6 @@
 //! The operations for operators.
 
-use super::{create_namespace, read_namespace, run};
+use super::{create_namespace, read_namespace, record_run, run};
 use crate::store::{Continuity, Fault, Store};
 use crate::{Bounds, Namespace, Owner, Refusal, Row, State, rules};
 
@@ -95,6 +95,20 @@ pub fn list(store: &mut dyn Store, namespace: &str) -> Result<Listing, Fault> {
         let (rows, now) = (ledger.rows()?, ledger.now()?);
         let continuity = ledger.continuity(kept.run())?;
         Ok(Listing { namespace: kept, rows, now, continuity })
+    })
+}
+
+/// Records the store's run in a namespace, as the first request for a node would. After a restart of the store, the time
+/// for which it grants nothing therefore begins now. Returns the milliseconds until the store grants nodes.
+///
+/// # Errors
+/// [`Refusal::MissingNamespace`] if the namespace does not exist; [`Refusal::Foreign`] if the store's files come from
+/// another machine; another [`Fault`] if the store fails.
+pub fn touch(store: &mut dyn Store, namespace: &str) -> Result<u64, Fault> {
+    run(store, namespace, |ledger| {
+        let now = ledger.now()?;
+        let (kept, _) = record_run(ledger, now)?;
+        Ok(rules::wait_to_grant(&kept, now))
     })
 }
 

@@ -436,6 +436,8 @@ fn describe(store: &mut dyn Store, wanted: &Namespace) -> Result<Namespace, Faul
     if kept.block_bits == 0 {
         return Err(Refusal::BlockBits { namespace: 0, client: wanted.block_bits }.into());
     }
+    // If the store was restarted, its quiet time begins now and not when a client requests a node.
+    operations::touch(store, name)?;
     Ok(kept)
 }
 

@@ -49,7 +49,12 @@ pub struct LeaseBuilder {
     source: StoreSource,
     clock: LeaseClock,
     observer: Option<Arc<Observer>>,
+    open_wait: Duration,
 }
+
+/// The default of [`LeaseBuilder::open_wait`]. It covers the 15 s for which a store with default bounds grants nothing
+/// after a restart.
+const OPEN_WAIT: Duration = Duration::from_secs(30);
 
 impl LeaseBuilder {
     /// Returns a builder for a lease from a store whose URL has already been parsed. [`Generator::lease`] does the
@@ -106,6 +111,7 @@ impl LeaseBuilder {
             source,
             clock: LeaseClock::default(),
             observer: None,
+            open_wait: OPEN_WAIT,
         }
     }
 
@@ -217,6 +223,14 @@ impl LeaseBuilder {
         self
     }
 
+    /// Sets the longest time for which [`open`](Self::open) waits while the store grants nothing: after a restart, a
+    /// failover or a restore, or after the clock of an `SQLite` store's host was set forward. If the store would grant
+    /// later than that, opening fails at once. The default is 30 s.
+    pub const fn open_wait(mut self, open_wait: Duration) -> Self {
+        self.open_wait = open_wait;
+        self
+    }
+
     /// Sets a function that receives each event of the lease. The function runs on the keeper's thread, so it should
     /// return quickly.
     pub fn observer(mut self, observer: impl Fn(&LeaseEvent) + Send + Sync + 'static) -> Self {
@@ -226,7 +240,7 @@ impl LeaseBuilder {
 
     /// Acquires a node. If another generator in this process has the same store and options, shares that generator's
     /// lease instead. A lease with a custom clock or an observer is never shared. This method takes at most `max_wait`
-    /// plus the connection timeout of 2 s.
+    /// plus the connection timeout of 2 s, or [`open_wait`](Self::open_wait) if the store grants nothing for a while.
     ///
     /// # Errors
     /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) and
@@ -253,7 +267,7 @@ impl LeaseBuilder {
         } else {
             Arc::new(make())
         };
-        LeasedGenerator::open(users, timeout).map(Generator::from)
+        LeasedGenerator::open(users, timeout, self.open_wait).map(Generator::from)
     }
 
     /// Converts the options `node`, `datacenter`, `worker` and `name`, if set by name, to an identity.

@@ -332,6 +332,14 @@ impl Generator {
         either!(&self.0, it => it.nodes().into())
     }
 
+    /// Returns the time until the clock has reached a tick in which the generator may issue the next ID. A longer time
+    /// than `max_wait` means that calls fail.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn wait_for_clock(&self) -> Duration {
+        either!(&self.0, it => it.wait_for_clock())
+    }
+
     /// The state of the lease, or `None` if the node is fixed.
     #[must_use]
     pub fn lease_status(&self) -> Option<LeaseStatus> {

@@ -123,29 +123,31 @@ impl LeaseSession {
 
     /// Waits until the number of grants and renewals exceeds `since`. Requests an early renewal if necessary. While all
     /// attempts fail, calls do not wait longer than `timeout` after the first failure, so that an outage of the store
-    /// does not delay every call.
+    /// does not delay every call. If the store grants nothing for a while, for example after a restart, the limit is
+    /// `patience` instead, unless `timeout` is longer.
     pub(crate) fn gain(
         &self,
         since: u64,
         timeout: Duration,
+        patience: Duration,
         source: &StoreSource,
     ) -> Result<(), Error> {
-        let (asked, mut seen, timeout) = {
+        let begun = Instant::now();
+        let (asked, mut seen, mut left, failing_for) = {
             let mut state = self.state();
             if state.progress.gains != since {
                 return Ok(());
             }
-            let timeout = timeout.saturating_sub(state.failing_for());
+            let failing_for = state.failing_for();
+            let timeout = timeout.saturating_sub(failing_for);
             // Calls that do not wait can follow each other quickly, and must not make the keeper try without a pause.
             let has_just_failed = state.failing.is_some_and(|(_, last)| last.elapsed() < RETRY);
             state.asked += u64::from(!timeout.is_zero() || !has_just_failed);
-            (state.asked, state.progress.attempts, timeout)
+            (state.asked, state.progress.attempts, timeout, failing_for)
         };
-        let deadline = Instant::now().checked_add(timeout);
-        let left = || deadline.map_or(timeout, |end| end.saturating_duration_since(Instant::now()));
         self.changed.notify_all();
         loop {
-            let state = self.wait(left(), |state| {
+            let state = self.wait(left, |state| {
                 let tried = state.heard >= asked && state.progress.attempts != seen;
                 let over = state.phase != Phase::Kept || state.stopped.is_some();
                 state.progress.gains != since || over || state.progress.is_ousted || tried
@@ -160,7 +162,9 @@ impl LeaseSession {
                 return Err(error.clone());
             }
             let tried = state.heard >= asked && state.progress.attempts != seen;
-            let (progress, left) = (&state.progress, left());
+            let progress = &state.progress;
+            let most = if progress.is_passing() { timeout.max(patience) } else { timeout };
+            left = most.saturating_sub(failing_for).saturating_sub(begun.elapsed());
             seen = progress.attempts;
             if left.is_zero() || progress.is_ousted || tried && progress.is_hopeless(left) {
                 let error = progress.status.last_error.clone();

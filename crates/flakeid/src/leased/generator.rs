@@ -38,20 +38,25 @@ pub(crate) struct LeasedGenerator {
 impl LeasedGenerator {
     /// Creates a generator, and waits at most `timeout` for the lease's first grant. The caller has already counted
     /// the generator as one of `users`.
-    pub(crate) fn open(users: Arc<LeaseUsers>, timeout: Duration) -> Result<Self, Error> {
+    pub(crate) fn open(
+        users: Arc<LeaseUsers>,
+        timeout: Duration,
+        open_wait: Duration,
+    ) -> Result<Self, Error> {
         let (current, closed) = (AtomicPtr::default(), AtomicBool::new(false));
         // The `LeasedGenerator` is built before the steps that can fail, so that a failure drops it and thereby
         // removes the user.
         let generator = Self { current, closed, users };
-        generator.acquire(timeout)?;
+        generator.acquire(timeout, open_wait)?;
         Ok(generator)
     }
 
-    /// Waits at most `timeout` for the first grant in this process.
-    fn acquire(&self, timeout: Duration) -> Result<(), Error> {
+    /// Waits at most `timeout` for the first grant in this process, or `open_wait` if the store grants nothing for a
+    /// while.
+    fn acquire(&self, timeout: Duration, open_wait: Duration) -> Result<(), Error> {
         let lease = self.shared_lease();
         // Waiting for one grant or renewal is sufficient, because a process's first grant precedes its first renewal.
-        lease.begin_session()?.gain(0, timeout, &lease.source)?;
+        lease.begin_session()?.gain(0, timeout, open_wait, &lease.source)?;
         self.newest().map(drop)
     }
 
@@ -63,7 +68,7 @@ impl LeasedGenerator {
         if self.is_closed() {
             return Err(Self::ended());
         }
-        self.acquire(self.max_wait().saturating_add(CONNECT_TIMEOUT))
+        self.acquire(self.max_wait().saturating_add(CONNECT_TIMEOUT), Duration::ZERO)
     }
 
     /// Returns the next ID, as [`Generator::next_id`] does. At the end of the window, requests a renewal. Waits at most
@@ -224,6 +229,12 @@ impl LeasedGenerator {
         self.shared_lease().sessions.ours().map(LeaseSession::status).unwrap_or_default()
     }
 
+    /// The time until the clock allows the next ID.
+    pub(crate) fn wait_for_clock(&self) -> Duration {
+        let generator = self.shared_lease().generator();
+        generator.map(|generator| generator.wait_for_clock()).unwrap_or_default()
+    }
+
     /// The counters of waits and clock rollbacks since the node was acquired.
     #[must_use]
     pub(crate) fn stats(&self) -> Stats {
@@ -362,9 +373,11 @@ impl LeasedGenerator {
             ErrorKind::LeaseExpired | ErrorKind::Closed | ErrorKind::Forked => timeout,
             _ => return Ok(()),
         };
-        session.gain(since, timeout, &self.shared_lease().source).map_err(|cause| match kind {
-            ErrorKind::LeaseExpired => used_up(&cause),
-            _ => cause,
+        session.gain(since, timeout, Duration::ZERO, &self.shared_lease().source).map_err(|cause| {
+            match kind {
+                ErrorKind::LeaseExpired => used_up(&cause),
+                _ => cause,
+            }
         })
     }
 }

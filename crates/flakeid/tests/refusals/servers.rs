@@ -49,7 +49,8 @@ fn created_namespace_grants_nothing_until_lost_leases_have_ended() {
     let builder = |name: &str| NamespaceBuilder::new(&url, name, layout()).unwrap();
     let created = builder(SPACE).create().unwrap();
     assert!(created.is_new && (14..=15).contains(&created.wait.as_millis().div_ceil(1_000)));
-    refused(on(&url).namespace(SPACE), ErrorKind::FenceInFuture, &["restored"]);
+    let at_once = on(&url).namespace(SPACE).open_wait(Duration::ZERO);
+    refused(at_once, ErrorKind::FenceInFuture, &["restored"]);
     let again = builder(SPACE).fresh(true).create().unwrap();
     assert!(!again.is_new && again.wait <= created.wait && again.wait > Duration::ZERO);
 

@@ -169,9 +169,7 @@ pub(crate) fn run(args: &ExecArgs) -> Outcome {
     // The supervisor, which handles signals, is created before the lease. A signal therefore cannot
     // end this process before the node is released.
     let mut supervisor = Supervisor::new(Duration::from_millis(grace_ms))?;
-    // An observer makes the lease exclusive. Without an observer, another generator could share the
-    // lease and keep the node after the command ends.
-    let mut builder = args.lease.builder(layout, identity)?.keep_node().observer(|_| {});
+    let mut builder = args.lease.builder(layout, identity)?.keep_node();
     if let Some(window_ms) = window {
         builder = builder.window(Duration::from_millis(window_ms));
     }

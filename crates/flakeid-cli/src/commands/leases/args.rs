@@ -261,7 +261,26 @@ pub(super) struct AdoptArgs {
     pub(super) confirm: Confirm,
 }
 
+/// Records that the store was started, so that processes need not wait for it later
+///
+/// After a restart, a failover or a restore, the store grants no nodes for a while, by default for
+/// 15 s. This time begins with the first request, not with the start of the server. Run this command
+/// soon after each start of the server: in the health check of its container, or after its unit has
+/// started. It leases no node, and changes nothing if the store was not restarted.
+///
+/// The command succeeds if the store responds, and prints the time until the store grants nodes.
+#[derive(Args)]
+#[command(after_long_help = TOUCH_EXAMPLES)]
+pub(super) struct TouchArgs {
+    #[command(flatten)]
+    pub(super) store: StoreArgs,
+}
+
 // The tests run every example line that begins with `flakeid`, one after the other.
+
+const TOUCH_EXAMPLES: &str = "\
+Examples:
+  flakeid leases touch --store sqlite://flakeid.db";
 
 const INIT_EXAMPLES: &str = "\
 Examples:

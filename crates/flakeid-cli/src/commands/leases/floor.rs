@@ -1,15 +1,25 @@
-//! `flakeid leases fast-forward` and `flakeid leases adopt`, which raise the floor of a namespace.
-//! No window starts before the floor.
+//! `flakeid leases touch`, which records the store's run, and `flakeid leases fast-forward` and
+//! `flakeid leases adopt`, which raise the floor of a namespace. No window starts before the floor.
 
 use flakeid_core::{Error, Rfc3339};
 use flakeid_json::parse_instant;
 use flakeid_protocol::operations::Listing;
 use flakeid_protocol::{Namespace, State};
 
-use super::args::{AdoptArgs, FastForwardArgs};
+use super::args::{AdoptArgs, FastForwardArgs, TouchArgs};
 use crate::failure::Outcome;
 use crate::format::duration;
 use crate::terminal;
+
+/// Records the store's run in the namespace.
+pub(super) fn touch(args: &TouchArgs) -> Outcome {
+    let mut connection = args.store.connect()?;
+    let waits = match connection.touch()? {
+        0 => "now".to_owned(),
+        ms => format!("in {}", duration::shown(ms)),
+    };
+    Ok(terminal::show(&format!("{}: grants nodes {waits}\n", connection.name()))?)
+}
 
 pub(super) fn fast_forward(args: &FastForwardArgs) -> Outcome {
     let mut connection = args.store.connect()?;

@@ -13,7 +13,8 @@ mod watch;
 use clap::{Args, Subcommand};
 
 use args::{
-    AdoptArgs, FastForwardArgs, InitArgs, LsArgs, PruneArgs, QuarantineArgs, ReleaseArgs, WatchArgs,
+    AdoptArgs, FastForwardArgs, InitArgs, LsArgs, PruneArgs, QuarantineArgs, ReleaseArgs,
+    TouchArgs, WatchArgs,
 };
 
 use crate::failure::Outcome;
@@ -68,6 +69,7 @@ enum LeasesCommand {
     Init(InitArgs),
     Ls(LsArgs),
     Watch(WatchArgs),
+    Touch(TouchArgs),
     Release(ReleaseArgs),
     Quarantine(QuarantineArgs),
     FastForward(FastForwardArgs),
@@ -80,6 +82,7 @@ pub(crate) fn run(args: &LeasesArgs) -> Outcome {
         LeasesCommand::Init(args) => init::run(args),
         LeasesCommand::Ls(args) => ls::run(args),
         LeasesCommand::Watch(args) => watch::run(args),
+        LeasesCommand::Touch(args) => floor::touch(args),
         LeasesCommand::Release(args) => repair::release(args),
         LeasesCommand::Quarantine(args) => repair::quarantine(args),
         LeasesCommand::FastForward(args) => floor::fast_forward(args),

@@ -2,12 +2,11 @@
 //! both.
 
 use std::collections::BTreeMap;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use flakeid::broker::Broker;
 use flakeid::{Generator, LeaseBuilder};
-use flakeid_core::{Error, ErrorKind, Layout};
+use flakeid_core::{Error, Layout};
 use flakeid_json::layout_name;
 use flakeid_stores::Location;
 
@@ -15,9 +14,8 @@ use super::leasing::Leasing;
 use crate::failure::Failure;
 
 /// The longest time for which the server waits until the store grants nodes again. With the default bounds, the store
-/// waits for 15 s.
+/// waits for 15 s. A server that exits instead may be restarted too late, when the store waits again.
 const LONGEST_QUIET: Duration = Duration::from_secs(60);
-const PAUSE: Duration = Duration::from_millis(200);
 
 /// The generators by namespace, the brokers, and a description of each namespace.
 pub(super) struct Opened {
@@ -45,7 +43,7 @@ pub(super) fn open_all(
             );
         }
         let broker = leasing.map(|leasing| leasing.broker(name)).transpose()?.flatten();
-        let builder = || match &broker {
+        let builder = match &broker {
             Some(broker) => LeaseBuilder::from_broker(broker),
             None => LeaseBuilder::from_location(location.clone(), layout).namespace(name),
         };
@@ -58,7 +56,7 @@ pub(super) fn open_all(
             return Err(Error::invalid_option("no-ids", &reason).into());
         }
         if with_ids {
-            let generator = open(builder)?;
+            let generator = builder.open_wait(LONGEST_QUIET).open()?;
             what = format!("{what}, node {}", generator.node());
             generators.insert(name.clone(), generator);
         }
@@ -69,18 +67,4 @@ pub(super) fn open_all(
         brokers.extend(broker);
     }
     Ok(Opened { generators, brokers, descriptions })
-}
-
-/// Leases the first node. If the store grants nothing because it was restored or its namespace is new, waits until the
-/// store grants again: a server that exits instead may be restarted too late, when the store waits again.
-fn open(builder: impl Fn() -> LeaseBuilder) -> Result<Generator, Error> {
-    let deadline = Instant::now() + LONGEST_QUIET;
-    loop {
-        match builder().open() {
-            Err(error) if error.kind() == ErrorKind::FenceInFuture && Instant::now() < deadline => {
-                sleep(PAUSE);
-            }
-            outcome => return outcome,
-        }
-    }
 }
