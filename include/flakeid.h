@@ -37,6 +37,9 @@
  * - fork: in the child, generators of the parent return FLAKEID_FORKED. Create new generators with
  *   other nodes in the child. Generators that flakeid_generator_open() created continue in the
  *   child with another node. Local handles and rings continue or fail like their generators.
+ * - Signals and cancellation: a signal handler must not call the library, whose calls may wait for
+ *   a lock that the interrupted thread holds. A thread must not be cancelled (pthread_cancel) during
+ *   a call, which would abort the process: disable cancellation with pthread_setcancelstate().
  * - Each thread has its own last error, which flakeid_last_error() and the related functions read.
  * - Two copies of the library in one process (such as a shared and a static one) share no state:
  *   give their generators different nodes.
@@ -775,8 +778,8 @@ typedef struct flakeid_lease_config {
     uint64_t max_wait_ms;
     /**
      * NULL, or a function that is called for each lease event, on a library thread, one call at a
-     * time. The function should return quickly, and must not free the generator, fork, or throw. A
-     * lease with an event function is not shared with other generators.
+     * time. The function should return quickly, may close and free the generator, and must not
+     * fork or throw. A lease with an event function is not shared with other generators.
      */
     flakeid_lease_callback on_event;
     /**
@@ -1389,9 +1392,11 @@ flakeid_status flakeid_generator_new(const struct flakeid_config *config,
  * call. Later generators with the same layout and node in this process continue after the last ID
  * that was issued. If the generator is leased, releases its node (in a forked child, the child's
  * own node), unless another generator shares the lease. The release takes at most a second. Waits
- * until any running call to on_event has returned; no further call to on_event begins. The local
- * handles and rings of a freed leased generator fail with FLAKEID_CLOSED; the local handles and
- * rings of a freed fixed generator continue to work.
+ * until any running call to on_event has returned, so the caller must not hold a lock that on_event
+ * requires. A call by on_event itself does not wait, and the node is released after on_event has
+ * returned. No further call to on_event begins. The local handles and rings of a freed leased
+ * generator fail with FLAKEID_CLOSED; the local handles and rings of a freed fixed generator
+ * continue to work.
  */
 void flakeid_generator_free(struct flakeid_generator *generator);
 
@@ -1399,8 +1404,8 @@ void flakeid_generator_free(struct flakeid_generator *generator);
  * Closes the generator without freeing it. Use this function if other threads may still be using
  * the generator. Later calls, including calls on local handles and rings, fail with
  * FLAKEID_CLOSED. Otherwise, this function behaves like flakeid_generator_free(), which must still
- * be called to free the memory. A second call only waits until the first call has finished its
- * work. Thread-safe.
+ * be called to free the memory, but waits for at most a second, even if on_event is still running.
+ * A second call only waits until the first call has finished its work. Thread-safe.
  *
  * Errors: FLAKEID_FORKED (a generator that flakeid_generator_new() created in the parent),
  * FLAKEID_NULL_ARGUMENT.

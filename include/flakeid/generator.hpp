@@ -112,19 +112,25 @@ private:
     generator(const char *url, const lease_options &options) {
         flakeid_lease_config config = options.config();
         if (options.on_event()) {
-            on_event_ = std::make_unique<lease_options::observer>(options.on_event());
+            on_event_ = std::make_shared<listener>();
+            on_event_->observer = options.on_event();
             config.on_event = tell;
             config.user_data = on_event_.get();
         }
         handle_.reset(detail::value<flakeid_generator *>(flakeid_generator_open, url, &config));
     }
-    static void tell(const flakeid_lease_event *event, void *observer) noexcept {
-        (*static_cast<lease_options::observer *>(observer))(*event);
+    struct listener : std::enable_shared_from_this<listener> {
+        lease_options::observer observer;
+    };
+    static void tell(const flakeid_lease_event *event, void *user_data) noexcept {
+        // The observer may destroy the generator, but not itself while it runs.
+        const auto kept = static_cast<listener *>(user_data)->shared_from_this();
+        kept->observer(*event);
     }
 
     // Declared before the handle, so that the observer outlives the handle, because the library may
     // call the observer until the handle is freed.
-    std::unique_ptr<lease_options::observer> on_event_;
+    std::shared_ptr<listener> on_event_;
     detail::owned<flakeid_generator, flakeid_generator_free> handle_;
 };
 

@@ -1,6 +1,9 @@
 /* Tests a node leased from an SQLite store. */
 #define _XOPEN_SOURCE 700
 
+#include <pthread.h>
+#include <time.h>
+
 #include "store.h"
 
 /* Whether memory is checked, which can make an attempt exceed its timeout while the next one succeeds. */
@@ -168,6 +171,91 @@ static void events(void) {
     CHECK(log.kinds[0] == FLAKEID_LEASE_ACQUIRED && log.kinds[1] == FLAKEID_LEASE_RELEASED, "both");
 }
 
+enum ending { CLOSES, FREES, LOCKS };
+
+/* The data that on_event shares with the main program. Only the mutex `held` is used without the mutex `guard`. */
+static struct {
+    pthread_mutex_t guard, held;
+    enum ending ending;
+    flakeid_generator *generator;
+    int has_begun, has_ended;
+} shared = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, CLOSES, NULL, 0, 0};
+
+static void set(int *variable, int value) {
+    pthread_mutex_lock(&shared.guard);
+    *variable = value;
+    pthread_mutex_unlock(&shared.guard);
+}
+
+static void wait_for(const int *variable) {
+    const struct timespec millisecond = {0, 1000000};
+    int is_set = 0;
+    while (!is_set) {
+        nanosleep(&millisecond, NULL);
+        pthread_mutex_lock(&shared.guard);
+        is_set = *variable;
+        pthread_mutex_unlock(&shared.guard);
+    }
+}
+
+/* Ends the generator once the main program has passed it, or waits for the main program. */
+static void ends(const flakeid_lease_event *event, void *user_data) {
+    flakeid_generator *generator;
+    (void)event;
+    pthread_mutex_lock(&shared.guard);
+    generator = shared.generator;
+    shared.generator = NULL;
+    pthread_mutex_unlock(&shared.guard);
+    CHECK(user_data == &shared, "the data");
+    if (generator == NULL) {
+        return;
+    }
+    set(&shared.has_begun, 1);
+    if (shared.ending == CLOSES) {
+        EXPECT(FLAKEID_OK, flakeid_generator_close(generator));
+    } else if (shared.ending == FREES) {
+        flakeid_generator_free(generator);
+    } else {
+        pthread_mutex_lock(&shared.held);
+        pthread_mutex_unlock(&shared.held);
+    }
+    set(&shared.has_ended, 1);
+}
+
+/* Ends a generator in on_event, and while the program holds a lock for which on_event waits. */
+static void ended_by_events(enum ending ending) {
+    flakeid_lease_config config = of_node(11, 11), other = of_node(11, 11);
+    flakeid_generator *generator, *next = NULL;
+    flakeid_status status;
+    config.has |= FLAKEID_HAS_WINDOW_MS;
+    config.window_ms = 1000;
+    config.on_event = ends;
+    config.user_data = &shared;
+    other.name = "next";
+    shared.ending = ending;
+    shared.has_begun = shared.has_ended = 0;
+    generator = opened(config);
+    pthread_mutex_lock(&shared.guard);
+    shared.generator = generator;
+    pthread_mutex_unlock(&shared.guard);
+    if (ending == LOCKS) {
+        pthread_mutex_lock(&shared.held);
+        wait_for(&shared.has_begun);
+        EXPECT(FLAKEID_OK, flakeid_generator_close(generator));
+        pthread_mutex_unlock(&shared.held);
+    }
+    wait_for(&shared.has_ended);
+    if (ending != FREES) {
+        flakeid_generator_free(generator);
+    }
+    /* If on_event ends the generator, its node is released afterwards. */
+    do {
+        status = flakeid_generator_open(store_url, &other, &next);
+    } while (status == FLAKEID_NO_FREE_NODE);
+    CHECK(status == FLAKEID_OK, "the node was not released");
+    flakeid_generator_free(next);
+}
+
 static void refused(const char *url, const flakeid_lease_config *config, flakeid_status status) {
     flakeid_generator *generator = NULL;
     EXPECT(status, flakeid_generator_open(url, config, &generator));
@@ -258,6 +346,11 @@ int main(int count, char **arguments) {
     a_fixed_node();
     several_nodes();
     events();
+    alarm(300);
+    ended_by_events(CLOSES);
+    ended_by_events(FREES);
+    ended_by_events(LOCKS);
+    alarm(0);
     refusals();
     namespaces();
     auto_store();

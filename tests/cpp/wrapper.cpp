@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
+#include <future>
 #include <iostream>
 #include <mutex>
 #include <optional>
@@ -222,6 +223,24 @@ void leases() {
           "the node was released");
     check(setenv("FLAKEID_STORE", url.c_str(), 1) == 0, "the environment");
     check(generator::open_auto().next_id() > 0, "auto");
+    std::optional<generator> held;
+    std::promise<void> destroyed;
+    auto ended = generator::open(
+        url, lease_options().window(milliseconds(1000)).on_event(
+                 [&, word = std::string("a string that is longer than the object itself")](
+                     const flakeid_lease_event &) {
+                     const std::lock_guard<std::mutex> lock(mutex);
+                     if (held) {
+                         held.reset();
+                         check(word.back() == 'f', "the observer was destroyed while it ran");
+                         destroyed.set_value();
+                     }
+                 }));
+    {
+        const std::lock_guard<std::mutex> lock(mutex);
+        held.emplace(std::move(ended));
+    }
+    destroyed.get_future().wait();
     thrown([&] { generator::open(std::string("sqlite\0", 7)); }, FLAKEID_INVALID_OPTION);
     thrown([&] { generator::open(url, lease_options().worker(1)); }, FLAKEID_INVALID_OPTION);
     const auto open = [&] { generator::open(url, lease_options().window(milliseconds(1))); };

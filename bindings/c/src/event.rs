@@ -1,10 +1,11 @@
 //! The events of a lease. The lease's own thread reports these events to the program.
 
+use std::cell::Cell;
 use std::ffi::{CString, c_char, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use flakeid::LeaseEvent as Core;
 
@@ -59,6 +60,11 @@ pub struct LeaseEvent {
 pub type LeaseCallback =
     Option<unsafe extern "C" fn(event: *const LeaseEvent, user_data: *mut c_void)>;
 
+thread_local! {
+    /// The listener whose callback is running on this thread, or null.
+    static CALLING: Cell<*const Listener> = const { Cell::new(ptr::null()) };
+}
+
 /// The program's callback, which is not called after [`silence`](Self::silence) has returned.
 pub(crate) struct Listener {
     function: unsafe extern "C" fn(event: *const LeaseEvent, user_data: *mut c_void),
@@ -87,7 +93,9 @@ impl Listener {
     pub(crate) fn tell(&self, event: &Core) {
         self.count(|calls| calls + 1);
         if !self.is_silent.load(Ordering::SeqCst) {
+            CALLING.set(self);
             self.call(event);
+            CALLING.set(ptr::null());
         }
         self.count(|calls| calls.saturating_sub(1));
     }
@@ -138,10 +146,12 @@ impl Listener {
         unsafe { (self.function)(&raw const event, self.user_data) };
     }
 
-    /// Prevents further calls to the callback, and waits until no call is running.
-    pub(crate) fn silence(&self) {
+    /// Prevents further calls to the callback, and waits until no call is running, but only until
+    /// `end`, if there is an end. The callback itself does not wait for its own return.
+    pub(crate) fn silence(&self, end: Option<Instant>) {
         self.is_silent.store(true, Ordering::SeqCst);
-        while self.is_calling() {
+        let may_wait = || end.is_none_or(|end| Instant::now() < end);
+        while self.is_calling() && !ptr::eq(CALLING.get(), self) && may_wait() {
             thread::sleep(Duration::from_millis(1));
         }
     }

@@ -5,6 +5,8 @@ use std::mem::{MaybeUninit, offset_of};
 #[cfg(not(target_family = "wasm"))]
 use std::sync::Arc;
 use std::time::Duration;
+#[cfg(not(target_family = "wasm"))]
+use std::time::Instant;
 
 #[cfg(not(target_family = "wasm"))]
 use flakeid::{Generator, LeaseBuilder};
@@ -23,6 +25,9 @@ use crate::status::Status;
 /// The value that flakeid_generator_retire() writes for a generator that has issued no ID. No tick
 /// has this value.
 pub const FLAKEID_NO_TICK: u64 = u64::MAX;
+
+/// The longest time that flakeid_generator_close() waits.
+const LONGEST_CLOSE: Duration = Duration::from_secs(1);
 
 /// A generator of IDs for one or several nodes. The IDs are unique. The IDs also strictly increase
 /// across all threads, unless the generator uses FLAKEID_ROLLBACK_CLOCK_SEQUENCE. Within a process,
@@ -44,7 +49,7 @@ impl GeneratorHandle {
         Self { generator }
     }
 
-    fn close_lease(&self) {
+    fn close_lease(&self, _longest: Duration) {
         self.generator.close();
     }
 }
@@ -68,7 +73,7 @@ impl GeneratorHandle {
         match builder.open() {
             Ok(generator) => Ok(Self { generator, listener }),
             Err(error) => {
-                silence(listener.as_deref());
+                silence(listener.as_deref(), None);
                 Err(error)
             }
         }
@@ -78,26 +83,29 @@ impl GeneratorHandle {
 #[cfg(not(target_family = "wasm"))]
 impl GeneratorHandle {
     /// Closes the generator if it is leased. If a leased generator were not closed, local handles and
-    /// rings could keep it alive after the program has freed the generator's handle.
-    fn close_lease(&self) {
+    /// rings could keep it alive after the program has freed the generator's handle. Waits for a
+    /// running call to the listener for at most `longest`.
+    fn close_lease(&self, longest: Duration) {
+        let end = Instant::now().checked_add(longest);
         if self.generator.is_leased() {
             self.generator.close();
         }
-        silence(self.listener.as_deref());
+        silence(self.listener.as_deref(), end);
     }
 }
 
 #[cfg(not(target_family = "wasm"))]
 impl Drop for GeneratorHandle {
     fn drop(&mut self) {
-        self.close_lease();
+        // The program may free the data of its callback after the handle has been freed.
+        self.close_lease(Duration::MAX);
     }
 }
 
 #[cfg(not(target_family = "wasm"))]
-fn silence(listener: Option<&Listener>) {
+fn silence(listener: Option<&Listener>, end: Option<Instant>) {
     if let Some(listener) = listener {
-        listener.silence();
+        listener.silence(end);
     }
 }
 
@@ -149,9 +157,11 @@ pub unsafe extern "C" fn flakeid_generator_new(
 /// call. Later generators with the same layout and node in this process continue after the last ID
 /// that was issued. If the generator is leased, releases its node (in a forked child, the child's
 /// own node), unless another generator shares the lease. The release takes at most a second. Waits
-/// until any running call to on_event has returned; no further call to on_event begins. The local
-/// handles and rings of a freed leased generator fail with FLAKEID_CLOSED; the local handles and
-/// rings of a freed fixed generator continue to work.
+/// until any running call to on_event has returned, so the caller must not hold a lock that on_event
+/// requires. A call by on_event itself does not wait, and the node is released after on_event has
+/// returned. No further call to on_event begins. The local handles and rings of a freed leased
+/// generator fail with FLAKEID_CLOSED; the local handles and rings of a freed fixed generator
+/// continue to work.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_generator_free(generator: Option<Box<GeneratorHandle>>) {
     free(generator);
@@ -160,8 +170,8 @@ pub extern "C" fn flakeid_generator_free(generator: Option<Box<GeneratorHandle>>
 /// Closes the generator without freeing it. Use this function if other threads may still be using
 /// the generator. Later calls, including calls on local handles and rings, fail with
 /// FLAKEID_CLOSED. Otherwise, this function behaves like flakeid_generator_free(), which must still
-/// be called to free the memory. A second call only waits until the first call has finished its
-/// work. Thread-safe.
+/// be called to free the memory, but waits for at most a second, even if on_event is still running.
+/// A second call only waits until the first call has finished its work. Thread-safe.
 ///
 /// Errors: FLAKEID_FORKED (a generator that flakeid_generator_new() created in the parent),
 /// FLAKEID_NULL_ARGUMENT.
@@ -169,7 +179,8 @@ pub extern "C" fn flakeid_generator_free(generator: Option<Box<GeneratorHandle>>
 pub extern "C" fn flakeid_generator_close(generator: Option<&GeneratorHandle>) -> Status {
     guard(|| {
         let generator = given(generator, "generator")?;
-        generator.close_lease();
+        // The program may hold a lock that its callback requires, so the wait has an end.
+        generator.close_lease(LONGEST_CLOSE);
         if generator.generator.is_leased() {
             return Ok(());
         }

@@ -90,8 +90,8 @@ pub struct LeaseConfig {
     /// may take up to 2 s longer because of the connection to the store.
     pub max_wait_ms: u64,
     /// NULL, or a function that is called for each lease event, on a library thread, one call at a
-    /// time. The function should return quickly, and must not free the generator, fork, or throw. A
-    /// lease with an event function is not shared with other generators.
+    /// time. The function should return quickly, may close and free the generator, and must not
+    /// fork or throw. A lease with an event function is not shared with other generators.
     pub on_event: LeaseCallback,
     /// A pointer that the library passes to each callback function. The target of the pointer must
     /// remain valid until the generator or ring that is created with this struct is freed.

@@ -3,11 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use flakeid::{LeaseBuilder, LeaseEvent};
+use flakeid::{Generator, LeaseBuilder, LeaseEvent};
 use flakeid_conformance::HookedStore;
 use flakeid_core::{ErrorKind, Id, Layout};
 use flakeid_protocol::store::Fault;
@@ -164,6 +164,39 @@ fn lease_issues_ids_during_an_outage_until_its_window_ends() {
     assert!(lost < found);
     let losses = events.iter().filter(|e| matches!(e, LeaseEvent::StoreLost { .. })).count();
     assert_eq!(losses, 1, "a loss is reported once");
+}
+
+/// Checks that calls of the observer do not wait for the keeper, on whose thread the observer runs.
+#[test]
+fn observer_gets_an_error_and_closes_the_lease_without_waiting() {
+    const MAX_WAIT: Duration = Duration::from_secs(20);
+    let store = MemoryStore::new();
+    let shared = Arc::new(OnceLock::<Generator>::new());
+    let (told, calls) = mpsc::channel();
+    let used = Arc::clone(&shared);
+    let generator = on(&store)
+        .window(Duration::from_millis(300))
+        .max_wait(MAX_WAIT)
+        .observer(move |_| {
+            let Some(generator) = used.get() else { return };
+            // While the observer runs, the keeper cannot renew the window.
+            let expired = Some(ErrorKind::LeaseExpired);
+            while generator.try_next_id().err().map(|error| error.kind()) != expired {}
+            let begun = Instant::now();
+            let error = generator.next_id().unwrap_err();
+            generator.close();
+            told.send((error.kind(), begun.elapsed())).unwrap();
+        })
+        .open()
+        .unwrap();
+    shared.set(generator.clone()).unwrap();
+    let (kind, waited) = calls.recv_timeout(2 * MAX_WAIT).unwrap();
+    assert_eq!(kind, ErrorKind::LeaseExpired);
+    // Without the exception for the observer, `close` alone takes a second.
+    assert!(waited < Duration::from_secs(1), "the calls waited for {waited:?}");
+    // The keeper releases the node after the observer has returned.
+    generator.close();
+    assert_eq!(rows(&store)[0].state, State::Free);
 }
 
 #[test]

@@ -232,7 +232,8 @@ impl LeaseBuilder {
     }
 
     /// Sets a function that receives each event of the lease. The function runs on the keeper's thread, so it should
-    /// return quickly.
+    /// return quickly. The function may close or drop generators of the lease. Its calls do not wait for a renewal or a
+    /// release, because the keeper continues only after the function has returned.
     pub fn observer(mut self, observer: impl Fn(&LeaseEvent) + Send + Sync + 'static) -> Self {
         self.observer = Some(Arc::new(observer));
         self

@@ -5,6 +5,7 @@
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use flakeid_core::internal::ProcessMark;
@@ -40,12 +41,20 @@ pub(super) struct SessionState {
     pub(super) stopped: Option<Error>,
     /// The deadline that all callers of `close` share.
     close_until: Option<Instant>,
+    /// The thread of the keeper that runs or ran last.
+    pub(super) keeper: Option<ThreadId>,
 }
 
 impl SessionState {
     /// The time since the first failed attempt after the last success, or zero after a success.
     fn failing_for(&self) -> Duration {
         self.failing.map_or(Duration::ZERO, |(first, _)| first.elapsed())
+    }
+
+    /// Returns the time for which the calling thread may wait for the keeper, at most `timeout`. The keeper's own
+    /// thread, on which the observer makes calls, must not wait for itself.
+    fn longest_wait(&self, timeout: Duration) -> Duration {
+        if self.keeper == Some(thread::current().id()) { Duration::ZERO } else { timeout }
     }
 }
 
@@ -124,7 +133,7 @@ impl LeaseSession {
     /// Waits until the number of grants and renewals exceeds `since`. Requests an early renewal if necessary. While all
     /// attempts fail, calls do not wait longer than `timeout` after the first failure, so that an outage of the store
     /// does not delay every call. If the store grants nothing for a while, for example after a restart, the limit is
-    /// `patience` instead, unless `timeout` is longer.
+    /// `patience` instead, unless `timeout` is longer. A call of the observer does not wait.
     pub(crate) fn gain(
         &self,
         since: u64,
@@ -139,7 +148,7 @@ impl LeaseSession {
                 return Ok(());
             }
             let failing_for = state.failing_for();
-            let timeout = timeout.saturating_sub(failing_for);
+            let timeout = state.longest_wait(timeout.saturating_sub(failing_for));
             // Calls that do not wait can follow each other quickly, and must not make the keeper try without a pause.
             let has_just_failed = state.failing.is_some_and(|(_, last)| last.elapsed() < RETRY);
             state.asked += u64::from(!timeout.is_zero() || !has_just_failed);
@@ -196,7 +205,8 @@ impl LeaseSession {
 
     /// Makes the keeper release the node, and waits at most `timeout` for the release. If the release fails, the node
     /// stays reserved until its lease expires. If no node is reserved, the call does not wait, because the keeper may
-    /// still be connecting to the store. Repeated calls share the deadline of the first call.
+    /// still be connecting to the store. A call of the observer does not wait either, because the keeper releases the
+    /// node after the observer has returned. Repeated calls share the deadline of the first call.
     pub(crate) fn close(&self, timeout: Duration) {
         let mut left = Duration::ZERO;
         self.update(|state| {
@@ -204,9 +214,9 @@ impl LeaseSession {
             let end = if state.stopped.is_some() { Phase::Ended } else { Phase::Closing };
             state.phase = state.phase.max(end);
             let now = Instant::now();
-            let until = state.close_until.get_or_insert_with(|| now + timeout);
+            let until = *state.close_until.get_or_insert_with(|| now + timeout);
             if !state.progress.reserved.is_empty() {
-                left = until.saturating_duration_since(now);
+                left = state.longest_wait(until.saturating_duration_since(now));
             }
         });
         drop(self.wait(left, |state| state.phase == Phase::Ended));

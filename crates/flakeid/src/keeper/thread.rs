@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use flakeid_core::{Error, ErrorKind};
@@ -82,6 +83,7 @@ impl KeeperThread {
     fn run(self) {
         let lease = Arc::clone(&self.lease);
         let Some(session) = lease.sessions.ours() else { return };
+        session.update(|state| state.keeper = Some(thread::current().id()));
         // Panics in the program's own code are caught where that code is called. A panic that is caught here is
         // therefore a bug in flakeid.
         match catch_unwind(AssertUnwindSafe(|| self.keep(session))) {
