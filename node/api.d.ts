@@ -183,8 +183,8 @@ export interface Stats {
  * | `tryNextId` | never waits | throws `FLAKEID_CLOCK_ROLLBACK` if `nextId` would wait | throws `FLAKEID_SEQUENCE_EXHAUSTED` if `nextId` would wait |
  * | `nextIds`, `fill` | blocks like `nextId`, each time that no ID is available | returns the IDs generated so far; throws only if there are none | same as on rollback |
  * | `tryFill` | never waits | returns the IDs generated so far; throws only if there are none | same as on rollback |
- * | `nextIdAsync` | waits off the event loop, for at most `maxWaitMs` | rejects with `FLAKEID_CLOCK_ROLLBACK` | rejects with `FLAKEID_SEQUENCE_EXHAUSTED` |
- * | `nextIdsAsync` | waits off the event loop, for at most `maxWaitMs` each time that no ID is available | resolves with the IDs generated so far; rejects only if there are none | same as on rollback |
+ * | `nextIdAsync` | waits with a timer, for at most `maxWaitMs` | rejects with `FLAKEID_CLOCK_ROLLBACK` | rejects with `FLAKEID_SEQUENCE_EXHAUSTED` |
+ * | `nextIdsAsync` | waits with a timer, for at most `maxWaitMs` each time that no ID is available | resolves with the IDs generated so far; rejects only if there are none | same as on rollback |
  *
  * The options `rollback` and `overflow` determine whether a call waits, fails or still issues an
  * ID.
@@ -213,9 +213,15 @@ export class Generator implements Iterable<bigint> {
   fill(ids: BigUint64Array | BigInt64Array): number;
   /** Fills the array like `fill`, but never waits. */
   tryFill(ids: BigUint64Array | BigInt64Array): number;
-  /** Returns the next ID. If necessary, waits off the event loop for at most `maxWaitMs`. */
+  /**
+   * Returns the next ID. If necessary, waits for at most `maxWaitMs` without blocking the event loop
+   * or a thread. If a wait of `maxWaitMs` would not suffice, rejects without waiting.
+   */
   nextIdAsync(): Promise<bigint>;
-  /** Returns the next `n` IDs, which are generated off the event loop. */
+  /**
+   * Returns the next `n` IDs. Waits like `nextIdAsync`, and lets the event loop run other callbacks
+   * between parts of the IDs. After `close`, returns the IDs generated so far.
+   */
   nextIdsAsync(n: number | bigint): Promise<bigint[]>;
   /**
    * Extends the window up to, but not including, the tick `fence`. Throws for a leased generator,
@@ -237,8 +243,9 @@ export class Generator implements Iterable<bigint> {
   readonly nodes: number[];
   /**
    * Permanently stops this generator, as `retire` does, unless the generator has already been
-   * retired. A leased node is released once all running calls have returned, unless other
-   * generators in the process share the lease.
+   * retired. Releases a leased node, unless other generators in the process share the lease.
+   * Asynchronous calls that are waiting then fail with `FLAKEID_CLOSED`, or resolve with the IDs
+   * generated so far.
    */
   close(): Promise<void>;
   /** Returns an endless iterator of IDs. */

@@ -119,10 +119,7 @@ export declare function bindTryFill(owned: Owned): (ids: BigUint64Array | BigInt
 /** Parses the size of a buffer, and checks that the size is from 1 to 65,536 IDs. */
 export declare function bufferSize(size: string): number
 
-/**
- * Ends a generator's lease, and waits off the event loop until all running calls have returned and
- * the node is released.
- */
+/** Ends a generator's lease, and waits off the event loop until the node is released. */
 export declare function closeLease(owned: Owned): Promise<void>
 
 /**
@@ -182,14 +179,8 @@ export declare function lowerBound(descriptor: string, unixMs: bigint): bigint
 /** Returns the names of the namespace options and the kinds of their values, in the form `name: kind, name: kind`. */
 export declare function namespaceOptions(): string
 
-/** Generates the next ID off the event loop. */
-export declare function nextIdAsync(owned: Owned): Promise<bigint>
-
 /** Returns the next `n` IDs. */
 export declare function nextIds(owned: Owned, n: number): BigUint64Array
-
-/** Generates the next `n` IDs off the event loop. */
-export declare function nextIdsAsync(owned: Owned, n: number): Promise<BigUint64Array>
 
 /** Returns the nodes of a generator, in increasing order. */
 export declare function nodesOf(owned: Owned): BigUint64Array
@@ -226,6 +217,15 @@ export declare function outOfRange(name: string, value: string, most: bigint): n
 
 /** Packs parts into an ID. */
 export declare function pack(descriptor: string, parts: PartTexts): bigint
+
+/**
+ * Returns the next ID without waiting, or the milliseconds after which to call again. Throws the
+ * error if the call would wait no longer. The last argument is the time since the first call.
+ */
+export declare function pollNextId(owned: Owned, waitedMs: number): bigint | number
+
+/** Returns at most `n` of the next IDs like `pollNextId`. */
+export declare function pollNextIds(owned: Owned, n: number, waitedMs: number): BigUint64Array | number
 
 /** Returns the names of the presets. */
 export declare function presets(): Array<string>

@@ -15,6 +15,8 @@ if (addon[MAILBOX] === undefined) {
 const mailbox = addon[MAILBOX];
 const slot = new Uint32Array(mailbox.buffer, 8, 1);
 
+const LONGEST_TIMER = 2 ** 31 - 1;
+
 let nextId;
 let tryNextId;
 
@@ -65,6 +67,43 @@ class NativeRing extends Single {
   }
 }
 
+// Fake clocks of tests replace the timers of the program, but not the system's clock, which the add-on
+// reads.
+const { setImmediate, setTimeout } = globalThis;
+const now = performance.now.bind(performance);
+
+// The number of IDs that asynchronous calls return before they let the event loop continue. Otherwise,
+// a loop of such calls would block the event loop, because an `await` alone only runs other microtasks.
+const MOST_IN_A_TURN = 1000;
+let inThisTurn = 0;
+let nextTurn;
+
+function turn() {
+  nextTurn ??= new Promise((resolve) => {
+    setImmediate(() => {
+      inThisTurn = 0;
+      nextTurn = undefined;
+      resolve();
+    });
+  });
+  return nextTurn;
+}
+
+// Repeats a call that returns a result, or the milliseconds after which to call again. The call
+// receives the milliseconds since the first call, which returned `polled`.
+async function repeated(poll, polled) {
+  const begun = now();
+  let latest = polled;
+  while (typeof latest === 'number') {
+    const pause = Math.min(latest, LONGEST_TIMER);
+    await new Promise((resolve) => {
+      setTimeout(resolve, pause);
+    });
+    latest = poll(now() - begun);
+  }
+  return latest;
+}
+
 class NativeHandle extends Single {
   #owned;
   #fill;
@@ -100,12 +139,32 @@ class NativeHandle extends Single {
     return addon.nextIds(this.#owned, n);
   }
 
-  nextIdAsync() {
-    return addon.nextIdAsync(this.#owned);
+  async nextIdAsync() {
+    inThisTurn += 1;
+    if (inThisTurn > MOST_IN_A_TURN) await turn();
+    const poll = (waited) => addon.pollNextId(this.#owned, waited);
+    const polled = poll(0);
+    return typeof polled === 'bigint' ? polled : repeated(poll, polled);
   }
 
-  nextIdsAsync(n) {
-    return addon.nextIdsAsync(this.#owned, n);
+  async nextIdsAsync(n) {
+    const parts = [];
+    let made = 0;
+    const poll = (waited) => addon.pollNextIds(this.#owned, n - made, waited);
+    for (;;) {
+      try {
+        const part = await repeated(poll, poll(0));
+        parts.push(part);
+        made += part.length;
+      } catch (error) {
+        if (made === 0) throw error;
+        // The IDs so far were issued; the next call reports the obstacle.
+        break;
+      }
+      if (made >= n) break;
+      await turn();
+    }
+    return joined(parts, made);
   }
 
   local() {
@@ -139,6 +198,16 @@ class NativeHandle extends Single {
     this.#closing ??= addon.closeLease(this.#owned);
     return this.#closing;
   }
+}
+
+function joined(parts, length) {
+  const ids = new BigUint64Array(length);
+  let end = 0;
+  for (const part of parts) {
+    ids.set(part, end);
+    end += part.length;
+  }
+  return ids;
 }
 
 function isShared(ids) {

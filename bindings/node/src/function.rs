@@ -1,6 +1,5 @@
 //! Native functions that find their generators through data pointers. A call through a data pointer takes a fraction
-//! of the time of a method call on an object. This file also provides access to JavaScript arrays, and defines the
-//! input of thread-pool tasks.
+//! of the time of a method call on an object. This file also provides access to JavaScript arrays.
 
 #![allow(unsafe_code)]
 
@@ -12,7 +11,7 @@ use std::sync::Arc;
 
 use flakeid_core::{Error, Id};
 use napi::bindgen_prelude::{FromNapiValue, Function};
-use napi::{Env, JsValue, Result, Status, check_status, sys};
+use napi::{Env, JsValue, Result, check_status, sys};
 
 use crate::environment::Environment;
 use crate::handle::Handle;
@@ -201,20 +200,4 @@ pub(crate) const DEFECT: &str = "internal flakeid error; please report it";
 #[cold]
 pub(crate) fn defect(env: sys::napi_env) {
     drop(Env::from_raw(env).throw_error(DEFECT, None));
-}
-
-/// The input of a task. The task consumes the input in a thread of the pool.
-pub(crate) struct TaskInput<T>(Option<T>);
-
-impl<T> TaskInput<T> {
-    pub(crate) fn new(value: T) -> Self {
-        Self(Some(value))
-    }
-
-    /// Runs `work` with the input and catches panics, because an uncaught panic would end the process.
-    pub(crate) fn caught<R>(&mut self, work: impl FnOnce(T) -> R) -> Result<R> {
-        let defect = || napi::Error::new(Status::GenericFailure, DEFECT);
-        let value = self.0.take().ok_or_else(defect)?;
-        catch_unwind(AssertUnwindSafe(|| work(value))).map_err(|_| defect())
-    }
 }

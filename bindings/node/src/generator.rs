@@ -3,15 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use flakeid_core::{Clock, Error, Id, ManualClock};
-use napi::bindgen_prelude::{AsyncTask, BigInt, BigUint64Array, External, Function};
-use napi::{Env, Result, Task};
+use flakeid_core::{Clock, Error, Id, ManualClock, whole_ms};
+use napi::bindgen_prelude::{BigInt, BigUint64Array, Either, External, Function};
+use napi::{Env, Result};
 use napi_derive::napi;
 
 use crate::environment::{Environment, thrown};
 use crate::function;
-use crate::function::TaskInput;
-use crate::handle::{Handle, OffLoop};
+use crate::handle::{Handle, Polled};
 use crate::options::{OptionTexts, bits, field, signed};
 use crate::slots::SlotHandle;
 
@@ -80,51 +79,38 @@ fn array(ids: Vec<Id>) -> BigUint64Array {
     BigUint64Array::new(ids.into_iter().map(Id::to_u64).collect())
 }
 
-/// A task that generates one ID in a pool thread.
-pub(crate) struct NextId(TaskInput<OffLoop>);
-
-impl Task for NextId {
-    type Output = std::result::Result<Id, Error>;
-    type JsValue = BigInt;
-
-    fn compute(&mut self) -> Result<Self::Output> {
-        self.0.caught(OffLoop::next_id)
-    }
-
-    fn resolve(&mut self, env: Env, made: Self::Output) -> Result<BigInt> {
-        made.map(|id| id.to_u64().into()).map_err(|error| thrown(&env, &error))
-    }
+/// Returns the next ID without waiting, or the milliseconds after which to call again. Throws the
+/// error if the call would wait no longer. The last argument is the time since the first call.
+#[napi(catch_unwind, ts_return_type = "bigint | number")]
+pub(crate) fn poll_next_id(env: Env, owned: &Owned, waited_ms: f64) -> Result<Either<BigInt, f64>> {
+    polled(&env, owned.poll_next_id(waited(waited_ms)), |id| id.to_u64().into())
 }
 
-/// A task that generates many IDs in a pool thread.
-pub(crate) struct NextIds(TaskInput<OffLoop>, usize);
-
-impl Task for NextIds {
-    type Output = std::result::Result<Vec<Id>, Error>;
-    type JsValue = BigUint64Array;
-
-    fn compute(&mut self) -> Result<Self::Output> {
-        let n = self.1;
-        self.0.caught(|generator| generator.next_ids(n))
-    }
-
-    fn resolve(&mut self, env: Env, made: Self::Output) -> Result<BigUint64Array> {
-        made.map(array).map_err(|error| thrown(&env, &error))
-    }
+/// Returns at most `n` of the next IDs like `pollNextId`.
+#[napi(catch_unwind, ts_return_type = "BigUint64Array | number")]
+pub(crate) fn poll_next_ids(
+    env: Env,
+    owned: &Owned,
+    n: u32,
+    waited_ms: f64,
+) -> Result<Either<BigUint64Array, f64>> {
+    polled(&env, owned.poll_next_ids(n as usize, waited(waited_ms)), array)
 }
 
-/// Generates the next ID off the event loop.
-#[napi(catch_unwind, ts_return_type = "Promise<bigint>")]
-pub(crate) fn next_id_async(env: Env, owned: &Owned) -> Result<AsyncTask<NextId>> {
-    let generator = owned.off_loop().map_err(|error| thrown(&env, &error))?;
-    Ok(AsyncTask::new(NextId(TaskInput::new(generator))))
+fn waited(ms: f64) -> Duration {
+    Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default()
 }
 
-/// Generates the next `n` IDs off the event loop.
-#[napi(catch_unwind, ts_return_type = "Promise<BigUint64Array>")]
-pub(crate) fn next_ids_async(env: Env, owned: &Owned, n: u32) -> Result<AsyncTask<NextIds>> {
-    let generator = owned.off_loop().map_err(|error| thrown(&env, &error))?;
-    Ok(AsyncTask::new(NextIds(TaskInput::new(generator), n as usize)))
+fn polled<T, V>(
+    env: &Env,
+    polled: std::result::Result<Polled<T>, Error>,
+    shown: impl FnOnce(T) -> V,
+) -> Result<Either<V, f64>> {
+    match polled {
+        Ok(Polled::Done(value)) => Ok(Either::A(shown(value))),
+        Ok(Polled::Pause(pause)) => Ok(Either::B(whole_ms(pause) as f64)),
+        Err(error) => Err(thrown(env, &error)),
+    }
 }
 
 /// Extends the window of a generator to the given fence.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use flakeid::{Error, Generator, Id, Layout, LeaseStatus, LocalGenerator, Stats};
 use flakeid_core::ManualClock;
 
-use crate::lease::{Lease, LeaseUse};
+use crate::lease::Lease;
 use crate::leases::{Leases, OpenLease, PendingClose};
 use crate::options::OptionTexts;
 use crate::slots::NextId;
@@ -15,6 +15,16 @@ use crate::slots::NextId;
 /// The longest time for which a call may block the event loop without issuing an ID. A shorter `max_wait` reduces this
 /// limit. A shorter tick also reduces the limit, but not for calls that use a ring.
 const LONGEST_ON_LOOP: Duration = Duration::from_millis(10);
+
+/// The largest number of IDs that one call for an asynchronous caller issues, so that the event loop can run other
+/// callbacks between two calls.
+const MOST_AT_ONCE: usize = 1 << 16;
+
+/// The result of a call that did not wait: a value, or the time after which to repeat the call.
+pub(crate) enum Polled<T> {
+    Done(T),
+    Pause(Duration),
+}
 
 /// A generator, together with the state that its JavaScript object needs. The handle cannot leave the thread of its
 /// JavaScript environment.
@@ -116,10 +126,42 @@ impl Handle {
         Ok(1 + self.try_fill(rest).unwrap_or_default())
     }
 
-    /// Returns a handle with which a pool thread can use the generator.
-    pub(crate) fn off_loop(&self) -> Result<OffLoop, Error> {
-        let lease_use = self.lease.as_ref().map(Lease::begin_use).transpose()?;
-        Ok(OffLoop { generator: self.generator.clone(), _lease_use: lease_use })
+    /// Returns the next ID without waiting, as [`poll`](Self::poll) does.
+    pub(crate) fn poll_next_id(&self, waited: Duration) -> Result<Polled<Id>, Error> {
+        self.poll(waited, |generator| match self.on_loop {
+            Some(_) => generator.try_next_id(),
+            None => generator.next_id(),
+        })
+    }
+
+    /// Returns at most `n` of the next IDs without waiting, as [`poll`](Self::poll) does.
+    pub(crate) fn poll_next_ids(
+        &self,
+        n: usize,
+        waited: Duration,
+    ) -> Result<Polled<Vec<Id>>, Error> {
+        let mut ids = vec![Id::from_u64(0); n.min(MOST_AT_ONCE)];
+        self.poll(waited, |generator| {
+            let filled = match self.on_loop {
+                Some(_) => generator.try_fill(&mut ids),
+                None => generator.fill(&mut ids),
+            };
+            ids.truncate(filled?);
+            Ok(ids)
+        })
+    }
+
+    /// Makes a call that does not wait, unless a wait advances a manual clock. If the call fails because it did not
+    /// wait, the core decides whether to repeat the call, whose first attempt was made before the time `waited`.
+    fn poll<T>(
+        &self,
+        waited: Duration,
+        call: impl FnOnce(&Generator) -> Result<T, Error>,
+    ) -> Result<Polled<T>, Error> {
+        let generator = self.generator()?;
+        call(generator)
+            .map(Polled::Done)
+            .or_else(|error| generator.retry_pause(&error, waited).map(Polled::Pause).ok_or(error))
     }
 
     pub(crate) fn extend(&self, fence: u64) -> Result<(), Error> {
@@ -169,24 +211,5 @@ impl NextId for Handle {
     #[inline]
     fn try_next_id(&self) -> Result<Id, Error> {
         self.generator()?.try_next_id()
-    }
-}
-
-/// A generator in a pool thread, where it may wait for as long as its options allow. The pool thread also drops the
-/// generator, because the drop may release the leased node, which takes time.
-pub(crate) struct OffLoop {
-    generator: Generator,
-    /// The guard that prevents the release of the leased node. This field is declared after the generator, so that the
-    /// guard is dropped last.
-    _lease_use: Option<LeaseUse>,
-}
-
-impl OffLoop {
-    pub(crate) fn next_id(self) -> Result<Id, Error> {
-        self.generator.next_id()
-    }
-
-    pub(crate) fn next_ids(self, n: usize) -> Result<Vec<Id>, Error> {
-        self.generator.next_ids(n)
     }
 }

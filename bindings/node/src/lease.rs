@@ -1,35 +1,19 @@
-//! The lease of a generator. This module records the calls that use the lease, and closes the lease.
+//! The lease of a generator, and its last state after it has been closed.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 use std::rc::Rc;
-use std::sync::mpsc::{self, Receiver, Sender};
 
 use flakeid::{Generator, LeaseStatus};
 use flakeid_core::{Error, ErrorKind, Stats};
 
 use crate::leases::{Leases, PendingClose};
 
-/// A guard that a call off the event loop holds while the call uses a lease. The node is not
-/// released before the call has returned.
-pub(crate) struct LeaseUse {
-    _in_use: Sender<()>,
-}
-
 /// The lease of one generator. The lease cannot leave the thread of its JavaScript environment.
 pub(crate) struct Lease {
     generator: Generator,
-    /// The running calls; `None` after the lease has been closed.
-    calls: RefCell<Option<Calls>>,
     /// The last state of the lease, which is recorded when the lease is closed.
     last: OnceCell<Last>,
     leases: Rc<Leases>,
-}
-
-struct Calls {
-    in_use: Sender<()>,
-    /// The receiver of a channel that is disconnected once the lease has been closed and all
-    /// running calls have returned.
-    over: Receiver<()>,
 }
 
 /// The last state of a closed lease.
@@ -41,9 +25,7 @@ struct Last {
 
 impl Lease {
     pub(crate) fn new(generator: Generator, leases: Rc<Leases>) -> Self {
-        let (in_use, over) = mpsc::channel();
-        let calls = RefCell::new(Some(Calls { in_use, over }));
-        Self { generator, calls, last: OnceCell::new(), leases }
+        Self { generator, last: OnceCell::new(), leases }
     }
 
     #[inline]
@@ -55,12 +37,6 @@ impl Lease {
     #[cold]
     pub(crate) fn closed() -> Error {
         Error::new(ErrorKind::Closed, "the generator was closed, so its lease has ended", None)
-    }
-
-    pub(crate) fn begin_use(&self) -> Result<LeaseUse, Error> {
-        let calls = self.calls.borrow();
-        let in_use = calls.as_ref().ok_or_else(Self::closed)?.in_use.clone();
-        Ok(LeaseUse { _in_use: in_use })
     }
 
     pub(crate) fn nodes(&self) -> Vec<u64> {
@@ -84,14 +60,13 @@ impl Lease {
     /// Stops issuing IDs, and returns the remaining work of closing the lease; `None` if the lease
     /// has already been closed.
     pub(crate) fn close(&self) -> Option<PendingClose> {
-        let Calls { in_use, over } = self.calls.borrow_mut().take()?;
-        drop(in_use);
-        self.last.get_or_init(|| Last {
+        let last = Last {
             nodes: self.generator.nodes().into_owned(),
             status: self.present(),
             stats: self.generator.stats(),
-        });
-        Some(PendingClose { generator: self.generator.clone(), calls: over })
+        };
+        self.last.set(last).ok()?;
+        Some(PendingClose(self.generator.clone()))
     }
 }
 

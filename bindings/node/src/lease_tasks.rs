@@ -1,39 +1,18 @@
-//! Tasks that handle leases off the event loop. Leases are opened and closed in pool threads, and
-//! lease events come from other threads.
+//! Leases, which are opened and closed off the event loop, and whose events come from other threads.
 
-use std::sync::Arc;
-
-use flakeid::{Generator, LeaseBuilder, LeaseEvent};
+use flakeid::{Generator, LeaseEvent};
 use flakeid_core::Error;
-use napi::bindgen_prelude::{AsyncTask, BigInt, BigUint64Array, ExternalRef, FnArgs, Function};
+use napi::bindgen_prelude::{BigInt, BigUint64Array, ExternalRef, FnArgs, Function, Object};
 use napi::threadsafe_function::ThreadsafeFunctionCallMode;
-use napi::{Env, Result, Task, Unknown};
+use napi::{Env, Result, Unknown};
 use napi_derive::napi;
 
 use crate::environment::{Environment, thrown};
-use crate::function::TaskInput;
 use crate::generator::Owned;
 use crate::handle::Handle;
-use crate::leases::{OpenLease, PendingClose};
+use crate::leases::OpenLease;
+use crate::off_loop;
 use crate::options::OptionTexts;
-
-/// The task that leases a node in a pool thread.
-pub(crate) struct Opening(TaskInput<LeaseBuilder>);
-
-impl Task for Opening {
-    type Output = std::result::Result<Generator, Error>;
-    type JsValue = ExternalRef<Arc<Handle>>;
-
-    fn compute(&mut self) -> Result<Self::Output> {
-        self.0.caught(LeaseBuilder::open)
-    }
-
-    fn resolve(&mut self, env: Env, opened: Self::Output) -> Result<Self::JsValue> {
-        let generator = opened.map_err(|error| thrown(&env, &error))?;
-        let Environment { leases, .. } = Environment::from_env(&env)?;
-        ExternalRef::new(&env, Handle::leased(generator, leases))
-    }
-}
 
 /// Leases a node off the event loop, and returns a generator with that node. The node comes from
 /// the store at the given URL. Without a URL, the environment variable `FLAKEID_STORE` specifies
@@ -41,16 +20,16 @@ impl Task for Opening {
 /// this user's embedded store. The listener receives the kind, node, start, fence and error of each event, and does not keep the
 /// event loop running.
 #[napi(catch_unwind, ts_return_type = "Promise<Owned>")]
-pub(crate) fn open_lease(
-    env: Env,
+pub(crate) fn open_lease<'env>(
+    env: &'env Env,
     url: Option<String>,
     options: OptionTexts,
     #[napi(
         ts_arg_type = "((kind: string, node?: bigint, start?: bigint, fence?: bigint, error?: Error) => void) | undefined"
     )]
     listener: Option<Function<EventArguments, Unknown<'static>>>,
-) -> Result<AsyncTask<Opening>> {
-    let refused = |error: Error| thrown(&env, &error);
+) -> Result<Object<'env>> {
+    let refused = |error: Error| thrown(env, &error);
     let layout = options.layout().map_err(refused)?;
     let builder = match &url {
         Some(url) => Generator::lease(url, layout),
@@ -60,7 +39,14 @@ pub(crate) fn open_lease(
     if let Some(listener) = listener {
         builder = builder.observer(observer(&listener)?);
     }
-    Ok(AsyncTask::new(Opening(TaskInput::new(builder))))
+    off_loop::promise(
+        env,
+        move || builder.open(),
+        |env, generator| {
+            let Environment { leases, .. } = Environment::from_env(env)?;
+            ExternalRef::new(env, Handle::leased(generator, leases))
+        },
+    )
 }
 
 /// The arguments of a listener for lease events: kind, node, start, fence and error.
@@ -134,27 +120,18 @@ pub(crate) fn lease_of(env: Env, owned: &Owned) -> Result<Option<LeaseFigures>> 
     }))
 }
 
-/// The task that releases a node in a pool thread.
-pub(crate) struct Closing(TaskInput<Option<PendingClose>>);
-
-impl Task for Closing {
-    type Output = ();
-    type JsValue = ();
-
-    fn compute(&mut self) -> Result<()> {
-        self.0.caught(|pending| pending.map_or((), PendingClose::finish))
-    }
-
-    fn resolve(&mut self, _env: Env, (): ()) -> Result<()> {
-        Ok(())
-    }
-}
-
-/// Ends a generator's lease, and waits off the event loop until all running calls have returned and
-/// the node is released.
+/// Ends a generator's lease, and waits off the event loop until the node is released.
 #[napi(catch_unwind, ts_return_type = "Promise<void>")]
-pub(crate) fn close_lease(owned: &Owned) -> AsyncTask<Closing> {
-    AsyncTask::new(Closing(TaskInput::new(owned.close_lease())))
+pub(crate) fn close_lease<'env>(env: &'env Env, owned: &Owned) -> Result<Object<'env>> {
+    let pending = owned.close_lease();
+    off_loop::promise(
+        env,
+        move || {
+            drop(pending);
+            Ok(())
+        },
+        |_, ()| Ok(()),
+    )
 }
 
 /// Ends all leases of this Node.js environment (the main thread or a worker thread), and waits at

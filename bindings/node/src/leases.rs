@@ -8,26 +8,14 @@ use std::time::{Duration, Instant};
 
 use flakeid::Generator;
 
-/// The remaining work of closing a lease, which is done off the event loop.
-pub(crate) struct PendingClose {
-    pub(crate) generator: Generator,
-    /// A channel that is disconnected when all running calls have returned.
-    pub(crate) calls: Receiver<()>,
-}
-
-impl PendingClose {
-    /// Waits until all running calls have returned, and then releases the node.
-    pub(crate) fn finish(self) {
-        // The channel never carries a message, so `recv` returns only when all senders have been
-        // dropped.
-        let _ = self.calls.recv();
-    }
-}
+/// The generator of a lease that is being closed. Dropping this value releases the node, which takes time, so it is
+/// dropped off the event loop.
+pub(crate) struct PendingClose(pub(crate) Generator);
 
 /// Other handles may keep the generator alive, so the generator is closed explicitly.
 impl Drop for PendingClose {
     fn drop(&mut self) {
-        self.generator.close();
+        self.0.close();
     }
 }
 
@@ -70,7 +58,7 @@ impl Leases {
         }
         let (given, released) = mpsc::channel::<()>();
         let finish = move || {
-            pending.finish();
+            drop(pending);
             drop(given);
         };
         // If no thread can be started, `finish` is dropped immediately, which also releases the

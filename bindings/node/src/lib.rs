@@ -22,6 +22,7 @@ mod lease_tasks;
 mod leases;
 mod local;
 mod namespace;
+mod off_loop;
 mod options;
 mod ring;
 mod slots;

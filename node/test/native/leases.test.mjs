@@ -115,7 +115,8 @@ test('leases support names, fixed nodes and nodes that are used once', async () 
 
 test('a closed generator releases its node', async () => {
   const generator = await Generator.lease(url, { namespace: 'closed', node: 4 });
-  const under = generator.nextIdsAsync(100_000);
+  await generator.nextIdAsync();
+  const running = generator.nextIdsAsync(100_000);
   const closing = generator.close();
   // These calls fail at once, regardless of the time that the store takes.
   for (const call of [
@@ -128,7 +129,8 @@ test('a closed generator releases its node', async () => {
   }
   await assert.rejects(generator.nextIdAsync(), { code: 'FLAKEID_CLOSED' });
   await Promise.all([closing, generator.close()]);
-  assert.equal((await under).length, 100_000, 'a running call returns all of its IDs');
+  const { length } = await running;
+  assert.ok(length > 0 && length < 100_000, `a running call returned ${length} IDs`);
   assert.equal(generator.node, 4);
   assert.ok(generator.stats().waits >= 0);
   // The node was released: it can be leased before its lease would have expired.
