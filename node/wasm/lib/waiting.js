@@ -3,10 +3,22 @@
 // Repeats calls after a wait in JavaScript, because WebAssembly cannot sleep. The calls are
 // generator functions that yield the milliseconds to wait: one driver blocks the thread, and the
 // other lets the event loop continue.
+//
+// Both clocks may stand still: test runners replace them, and some runtimes only advance them between
+// events. Every wait therefore counts as its intended length, and spinning ends after a number of readings.
+
+const { FlakeIdError } = require('./error.js');
 
 const LONGEST_BLOCK = 10;
 const LONGEST_SPIN = 1;
 const LONGEST_TURN = 10;
+const SHORTEST_WAIT = 0.001;
+// Together with the readings before and after a wait, a call reads a clock at most 1,000 times.
+const MOST_READINGS = 990;
+// A reading with so many steps takes more than a microsecond, so that the readings last for LONGEST_SPIN.
+const STEPS = 2000;
+// The result of the steps, which is stored because engines omit code without effects.
+let spun = 0;
 
 // Atomics.wait fails if blocking is not allowed: on a page's main thread and in some workers.
 const cell =
@@ -31,7 +43,10 @@ function block(ms) {
   }
   const until = Date.now() + ms;
   const last = performance.now() + ms;
-  while (Date.now() < until && performance.now() < last);
+  for (let reading = 0; reading < MOST_READINGS; reading += 1) {
+    if (Date.now() >= until || performance.now() >= last) return;
+    for (let step = 0; step < STEPS; step += 1) spun = (Math.imul(spun, 5) + step) | 0;
+  }
 }
 
 function runBlocking(steps) {
@@ -55,8 +70,11 @@ async function runWaiting(steps) {
 // Makes attempts until one has a result, or until `longest` or the core's own limit has passed.
 function* attempting(obstacle, longest, attempt) {
   let began;
+  let first;
+  let waited = 0;
   for (;;) {
-    const result = attempt(Date.now());
+    const time = Date.now();
+    const result = attempt(time);
     if (result !== undefined) return result;
     const failure = obstacle.takeFailure();
     const wait = obstacle.takeWait();
@@ -65,12 +83,22 @@ function* attempting(obstacle, longest, attempt) {
     const now = performance.now();
     if (began === undefined) {
       began = now;
+      first = time;
       obstacle.countWait();
     }
-    const left = Math.min(longest, atMost) - (now - began);
-    if (left <= 0) throw failure;
-    yield Math.max(0, Math.min(until - Date.now(), left));
+    const left = Math.min(longest, atMost) - Math.max(waited, now - began);
+    if (left <= 0) throw waited > 0 && time === first ? standingStill(failure, time) : failure;
+    const pause = Math.max(SHORTEST_WAIT, Math.min(until - Date.now(), left));
+    yield pause;
+    waited += pause;
   }
+}
+
+function standingStill({ code, retryAfterMs, byMs }, time) {
+  const message =
+    `the clock stands still: Date.now() returned ${time} before and after a wait; `
+    + 'use nextIdAsync, or a ManualClock in tests with fake timers';
+  return new FlakeIdError(code, message, { retryAfterMs, byMs });
 }
 
 // Fills `ids` from the index `from`, by attempts that fill a part of at most `room` and return its

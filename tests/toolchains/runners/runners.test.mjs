@@ -19,7 +19,7 @@ function run(t, program, ...options) {
     { env, encoding: 'utf8' },
   );
   assert.equal(status, 0, stdout + stderr);
-  assert.match(stdout + stderr, /4 passed/);
+  assert.match(stdout + stderr, /6 passed/);
 }
 
 test('Jest runs tests of both packages in one process', (t) => {

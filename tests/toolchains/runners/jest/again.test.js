@@ -9,3 +9,15 @@ test('the package works in Jest', async () => {
 test('the WebAssembly package works in Jest', () => {
   check(require('flakeid-wasm'), (one, other) => expect(one).toBe(other));
 });
+
+test('fake timers stop no call in Jest', async () => {
+  jest.useFakeTimers();
+  try {
+    const ids = await new (require('flakeid-core').Generator)({ node: 8 }).nextIdsAsync(10_000);
+    expect(ids.length).toBe(10_000);
+    const generator = new (require('flakeid-wasm').Generator)({ node: 8 });
+    expect(() => generator.nextId()).toThrow('the clock stands still');
+  } finally {
+    jest.useRealTimers();
+  }
+});

@@ -1,6 +1,6 @@
 import * as flakeid from 'flakeid-core';
 import * as wasm from 'flakeid-wasm';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 
 import check from '../../checks.cjs';
 
@@ -14,4 +14,15 @@ test('the package works in Vitest', async () => {
 
 test('the WebAssembly package works in Vitest', () => {
   check(wasm, equal);
+});
+
+test('fake timers stop no call in Vitest', async () => {
+  vi.useFakeTimers();
+  try {
+    const ids = await new flakeid.Generator({ node: 8 }).nextIdsAsync(10_000);
+    expect(ids.length).toBe(10_000);
+    expect(() => new wasm.Generator({ node: 8 }).nextId()).toThrow('the clock stands still');
+  } finally {
+    vi.useRealTimers();
+  }
 });
