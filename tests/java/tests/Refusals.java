@@ -5,6 +5,7 @@ import io.github.flakeid.Generator;
 import io.github.flakeid.GeneratorBuilder;
 import io.github.flakeid.Layout;
 import io.github.flakeid.ManualClock;
+import io.github.flakeid.PublicIds;
 import io.github.flakeid.TextForm;
 import java.time.Duration;
 import java.time.Instant;
@@ -60,6 +61,7 @@ final class Refusals {
         options();
         misplacedUrls();
         texts();
+        instantsAndUrls(clock);
         calls(kept, clock);
         check(kept.nextId() == first + 1, "a rejected call changed the generator");
     }
@@ -155,6 +157,32 @@ final class Refusals {
         }
         refused("FLAKEID_INVALID_ID", () -> TextForm.DECIMAL.decode("18446744073709551616"));
         refused("FLAKEID_INVALID_ID", () -> Layout.TWITTER.parts(-1));
+    }
+
+    /** Checks that instants beyond 64 bits of milliseconds, and a URL with a NUL, are rejected by name. */
+    private static void instantsAndUrls(ManualClock clock) {
+        for (Instant far : new Instant[] {Instant.MIN, Instant.MAX}) {
+            for (Runnable call : new Runnable[] {
+                () -> new ManualClock(far),
+                () -> clock.set(far),
+                () -> Layout.TWITTER.partsAt(far),
+                () -> Layout.TWITTER.lowerBound(far),
+                () -> Layout.TWITTER.upperBound(far),
+                () -> Layout.TWITTER.timestamp(far),
+                () -> Generator.builder().node(1).epoch(far),
+                () -> Generator.namespace("sqlite://x.db", "a").epoch(far),
+                () -> new PublicIds("", "user", Layout.TWITTER, null, far)
+            }) {
+                String shown = refused("FLAKEID_FIELD_OUT_OF_RANGE", call).getMessage();
+                check(shown.contains(far.toString()) && shown.contains("from -292275055-"), shown);
+            }
+        }
+        for (Runnable call : new Runnable[] {
+            () -> Generator.lease("sqlite://a\0b.db"), () -> Generator.namespace("sqlite://a\0b.db", "a")
+        }) {
+            String shown = refused("FLAKEID_INVALID_OPTION", call).getMessage();
+            check(shown.equals("url: contains a NUL; remove it"), shown);
+        }
     }
 
     private static void calls(Generator kept, ManualClock clock) {

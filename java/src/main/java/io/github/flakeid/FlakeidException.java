@@ -45,6 +45,10 @@ public final class FlakeidException extends RuntimeException {
         return new FlakeidException(2, message, field, -1, -1, -1);
     }
 
+    static FlakeidException invalidOption(String message) {
+        return new FlakeidException(4, message, null, -1, -1, -1);
+    }
+
     private static String text(byte[] utf8) {
         return utf8 == null ? null : new String(utf8, StandardCharsets.UTF_8);
     }

@@ -53,7 +53,7 @@ public final class Layout {
      * accepts.
      */
     public Parts partsAt(Instant time) {
-        return Parts.of(Native.partsAt(given, time.toEpochMilli()));
+        return Parts.of(Native.partsAt(given, Native.unixMs("time", time)));
     }
 
     /** Packs parts into an ID. If a datacenter and a worker are present, they must match the node. */
@@ -68,12 +68,12 @@ public final class Layout {
 
     /** Returns the smallest ID in the tick that contains an instant, for queries with {@code id >= ?}. */
     public long lowerBound(Instant time) {
-        return Native.bound(given, time.toEpochMilli(), false);
+        return Native.bound(given, Native.unixMs("time", time), false);
     }
 
     /** Returns the largest ID in the tick that contains an instant, for queries with {@code id <= ?}. */
     public long upperBound(Instant time) {
-        return Native.bound(given, time.toEpochMilli(), true);
+        return Native.bound(given, Native.unixMs("time", time), true);
     }
 
     /** Returns the instant at which a tick begins. */
@@ -83,7 +83,7 @@ public final class Layout {
 
     /** Formats an instant as an RFC 3339 timestamp, with as many fractional digits as the layout's ticks require. */
     public String timestamp(Instant time) {
-        return Native.timestamp(given, time.toEpochMilli());
+        return Native.timestamp(given, Native.unixMs("time", time));
     }
 
     /** The number of bits that the layout uses, at most 64. */

@@ -10,7 +10,7 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
     private Consumer<LeaseEvent> observer;
 
     LeaseBuilder(String url) {
-        this.url = Native.utf8(url);
+        this.url = Native.url(url);
     }
 
     @Override

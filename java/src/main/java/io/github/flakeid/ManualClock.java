@@ -12,7 +12,7 @@ public final class ManualClock {
 
     /** Creates a clock that shows the given instant, truncated to milliseconds. */
     public ManualClock(Instant time) {
-        handle = Native.clockNew(time.toEpochMilli());
+        handle = Native.clockNew(Native.unixMs("time", time));
         Native.freed(this, handle, Native::clockFree);
     }
 
@@ -23,7 +23,7 @@ public final class ManualClock {
     /** Sets the clock to a later or earlier instant. */
     public void set(Instant time) {
         try {
-            Native.clockSet(handle, time.toEpochMilli());
+            Native.clockSet(handle, Native.unixMs("time", time));
         } finally {
             Reference.reachabilityFence(this);
         }

@@ -19,7 +19,7 @@ public final class NamespaceBuilder {
     private final Settings settings = new Settings();
 
     NamespaceBuilder(String url, String name) {
-        this.url = Native.utf8(Objects.requireNonNull(url, "url"));
+        this.url = Native.url(Objects.requireNonNull(url, "url"));
         this.name = Native.utf8(Objects.requireNonNull(name, "name"));
     }
 
@@ -37,7 +37,7 @@ public final class NamespaceBuilder {
 
     /** Sets the instant of tick 0; the default is the layout's epoch. */
     public NamespaceBuilder epoch(Instant epoch) {
-        settings.set("epoch", Long.toString(epoch.toEpochMilli()));
+        settings.set("epoch", Long.toString(Native.unixMs("epoch", epoch)));
         return this;
     }
 

@@ -2,6 +2,7 @@ package io.github.flakeid;
 
 import java.lang.ref.Cleaner;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.function.LongConsumer;
 
 /** The native methods, which the C code in src/main/c implements. */
@@ -29,6 +30,24 @@ final class Native {
      */
     static byte[] utf8(String text) {
         return text == null ? null : text.replace('\0', '\ufffd').getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** Returns the UTF-8 bytes of a URL, in which another character instead of a NUL would name another store. */
+    static byte[] url(String url) {
+        if (url != null && url.indexOf('\0') >= 0) {
+            throw FlakeidException.invalidOption("url: contains a NUL; remove it");
+        }
+        return utf8(url);
+    }
+
+    /** Returns the Unix milliseconds of an instant, which is an argument with the given name. */
+    static long unixMs(String name, Instant time) {
+        try {
+            return time.toEpochMilli();
+        } catch (ArithmeticException outOfRange) {
+            throw FlakeidException.outOfRange(
+                    name, time, Instant.ofEpochMilli(Long.MIN_VALUE), Instant.ofEpochMilli(Long.MAX_VALUE));
+        }
     }
 
     static native long generatorNew(byte[][] settings, long clock);

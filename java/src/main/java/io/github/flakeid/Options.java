@@ -51,7 +51,7 @@ abstract class Options<B extends Options<B>> {
 
     /** Sets the instant of tick 0; the default is the layout's epoch. */
     public B epoch(Instant epoch) {
-        settings.set("epoch", Long.toString(epoch.toEpochMilli()));
+        settings.set("epoch", Long.toString(Native.unixMs("epoch", epoch)));
         return self();
     }
 

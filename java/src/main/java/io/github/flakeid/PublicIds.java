@@ -31,7 +31,7 @@ public final class PublicIds {
     public PublicIds(String keyring, String domain, Layout layout, String prefix, Instant since) {
         byte[] secret = Native.utf8(Objects.requireNonNull(keyring, "keyring"));
         byte[] what = Native.utf8(Objects.requireNonNull(domain, "domain"));
-        long first = since == null ? 0 : since.toEpochMilli();
+        long first = since == null ? 0 : Native.unixMs("since", since);
         handle = Native.publicIdsNew(secret, what, layout.utf8(), Native.utf8(prefix), since != null, first);
         Native.freed(this, handle, Native::publicIdsFree);
     }
@@ -69,7 +69,7 @@ public final class PublicIds {
      * is null.
      */
     public long open(String text, Instant time) {
-        long unixMs = time == null ? 0 : time.toEpochMilli();
+        long unixMs = time == null ? 0 : Native.unixMs("time", time);
         byte[] given = Native.utf8(Objects.requireNonNull(text, "text"));
         try {
             return Native.openPublic(handle, given, time != null, unixMs);
