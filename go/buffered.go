@@ -67,13 +67,24 @@ func (g *Generator) Buffered(size int, maxAge time.Duration) (*Buffered, error) 
 
 // NextID returns the next ID. It waits and fails like Generator.NextID.
 func (b *Buffered) NextID() (ID, error) {
+	if b == nil {
+		return 0, unmade()
+	}
 	held := b.current.Load()
+	if held == nil {
+		return 0, unmade()
+	}
 	place := held.next.Add(1) - 1
 	if place < uint64(len(held.ids)) && !held.stale.Load() &&
 		(place%perReading != 0 || held.age() < b.maxAge) {
 		return held.ids[place], nil
 	}
 	return b.replace(held)
+}
+
+// unmade returns the error of a nil or zero Buffered.
+func unmade() error {
+	return refused(ErrNullArgument, "", "buffer: must be created with Generator.Buffered")
 }
 
 // age returns the age of the IDs by the monotonic clock, or by the wall clock, which also advances while the computer
@@ -127,4 +138,9 @@ func doubled(wanted, most int) int {
 }
 
 // Generator returns the generator of the buffer.
-func (b *Buffered) Generator() *Generator { return b.generator }
+func (b *Buffered) Generator() *Generator {
+	if b == nil {
+		return nil
+	}
+	return b.generator
+}

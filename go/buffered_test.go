@@ -1,6 +1,7 @@
 package flakeid_test
 
 import (
+	"errors"
 	"reflect"
 	"sort"
 	"sync"
@@ -132,5 +133,27 @@ func TestBufferedErrors(t *testing.T) {
 	for range [2]int{} {
 		_, err := buffered.NextID()
 		code(t, flakeid.ErrClosed, err)
+	}
+}
+
+// TestZeroValues checks that the calls of nil and zero values return errors.
+func TestZeroValues(t *testing.T) {
+	for _, buffered := range []*flakeid.Buffered{nil, {}} {
+		_, err := buffered.NextID()
+		if !errors.Is(err, flakeid.ErrNullArgument) || buffered.Generator() != nil {
+			t.Error(err)
+		}
+	}
+	for _, generator := range []*flakeid.Generator{nil, {}} {
+		_, next := generator.NextID()
+		_, try := generator.TryNextID()
+		_, fill := generator.Fill(make([]flakeid.ID, 2))
+		_, local := generator.Buffered(0, 0)
+		_, node := generator.Node()
+		for _, err := range []error{next, try, fill, local, node, generator.Close()} {
+			if err == nil {
+				t.Error("a zero generator works")
+			}
+		}
 	}
 }
