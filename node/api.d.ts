@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" />
+
 /**
  * An ID as a function argument: a bigint, or a string of decimal digits. Numbers are rejected,
  * because a number represents at most 53 bits exactly, and an ID can have 64 bits.

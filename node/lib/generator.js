@@ -38,7 +38,8 @@ function defineGenerator(backend, checks, { tableOf, textsOf }, layoutOf, clockO
     #layout;
     #isExact;
 
-    constructor(options) {
+    // Without options, the core explains which ones are required.
+    constructor(options = {}) {
       this.#handle = options instanceof Opened ? options.handle : open(options);
       this.#layout = layoutOf(this.#handle.layout);
       this.#isExact = this.#layout.fitsF64;

@@ -240,7 +240,10 @@ test('a generator requires exactly one node', () => {
   ]) {
     assert.throws(build(options), withCode('FLAKEID_INVALID_OPTION'), JSON.stringify(options));
   }
-  for (const value of [undefined, null, 7, 7n, '7', true])
+  const missing = failure(() => new Generator(), 'no options');
+  assert.equal(missing.code, 'FLAKEID_INVALID_OPTION');
+  assert.match(missing.message, /^node: missing: give a node/);
+  for (const value of [null, 7, 7n, '7', true])
     wrongType(() => new Generator(value), 'options');
   assert.throws(() => Generator({ node: 1 }), TypeError);
   for (const name of ['node', 'datacenter', 'worker']) {

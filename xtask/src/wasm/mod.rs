@@ -97,7 +97,10 @@ pub(crate) fn test() -> Outcome {
     let types = files::text("node/test/types.ts")?.replace("'flakeid-core'", "'flakeid-wasm'");
     files::write(format!("{PROJECT}/test/types.ts"), types)?;
     let node = |arguments: &[&str]| Step::new("node", arguments).within(PROJECT);
-    node(&["node_modules/typescript/bin/tsc", "-p", "test"]).run()?;
+    // The second configuration is that of a web page, without the types of Node.
+    for types in ["test", "."] {
+        node(&["node_modules/typescript/bin/tsc", "-p", types]).run()?;
+    }
     let tests = [tests_below(PROJECT, "test")?, tests_below(PROJECT, "wasm")?].concat();
     node(&["--test"])
         .args(&tests.iter().map(String::as_str).collect::<Vec<_>>())
