@@ -30,6 +30,8 @@ mod lease_tasks;
 mod leases;
 #[path = "../../src/local.rs"]
 mod local;
+#[path = "../../src/off_loop.rs"]
+mod off_loop;
 #[path = "../../src/options.rs"]
 mod options;
 #[path = "../../src/ring.rs"]

@@ -142,18 +142,20 @@ impl LeaseSession {
         source: &StoreSource,
     ) -> Result<(), Error> {
         let begun = Instant::now();
-        let (asked, mut seen, mut left, failing_for) = {
+        let (asked, mut seen, timeout, patience, failing_for) = {
             let mut state = self.state();
             if state.progress.gains != since {
                 return Ok(());
             }
             let failing_for = state.failing_for();
-            let timeout = state.longest_wait(timeout.saturating_sub(failing_for));
+            let (timeout, patience) = (state.longest_wait(timeout), state.longest_wait(patience));
+            let left = timeout.saturating_sub(failing_for);
             // Calls that do not wait can follow each other quickly, and must not make the keeper try without a pause.
             let has_just_failed = state.failing.is_some_and(|(_, last)| last.elapsed() < RETRY);
-            state.asked += u64::from(!timeout.is_zero() || !has_just_failed);
-            (state.asked, state.progress.attempts, timeout, failing_for)
+            state.asked += u64::from(!left.is_zero() || !has_just_failed);
+            (state.asked, state.progress.attempts, timeout, patience, failing_for)
         };
+        let mut left = timeout.saturating_sub(failing_for);
         self.changed.notify_all();
         loop {
             let state = self.wait(left, |state| {
