@@ -243,8 +243,7 @@ test('a generator requires exactly one node', () => {
   const missing = failure(() => new Generator(), 'no options');
   assert.equal(missing.code, 'FLAKEID_INVALID_OPTION');
   assert.match(missing.message, /^node: missing: give a node/);
-  for (const value of [null, 7, 7n, '7', true])
-    wrongType(() => new Generator(value), 'options');
+  for (const value of [null, 7, 7n, '7', true]) wrongType(() => new Generator(value), 'options');
   assert.throws(() => Generator({ node: 1 }), TypeError);
   for (const name of ['node', 'datacenter', 'worker']) {
     for (const value of [-1, -1n, 1024, 2n ** 63n, 2n ** 64n, 2n ** 64n + 7n]) {

@@ -14,11 +14,11 @@ use crate::function::DEFECT;
 
 /// Runs `work` on a thread of its own. Returns a promise of the value that `shown` creates on the event loop from the
 /// result. If the environment ends before the work, the result is dropped.
-pub(crate) fn promise<'env, T: Send + 'static, V: ToNapiValue + 'static>(
-    env: &'env Env,
+pub(crate) fn promise<T: Send + 'static, V: ToNapiValue + 'static>(
+    env: &Env,
     work: impl FnOnce() -> std::result::Result<T, Error> + Send + 'static,
     shown: impl FnOnce(&Env, T) -> Result<V> + Send + 'static,
-) -> Result<Object<'env>> {
+) -> Result<Object<'_>> {
     let (deferred, promise) = env.create_deferred()?;
     let unstarted = deferred.clone();
     let started = spawn_background("flakeid-call", move || {

@@ -15,7 +15,7 @@ const LONGEST_TURN = 10;
 const SHORTEST_WAIT = 0.001;
 // Together with the readings before and after a wait, a call reads a clock at most 1,000 times.
 const MOST_READINGS = 990;
-// A reading with so many steps takes more than a microsecond, so that the readings last for LONGEST_SPIN.
+// These steps before each reading take more than a microsecond, so that the readings last for LONGEST_SPIN.
 const STEPS = 2000;
 // The result of the steps, which is stored because engines omit code without effects.
 let spun = 0;

@@ -18,7 +18,10 @@ function check(assert, { Generator, ManualClock }, node) {
     if (readings > 2 * MOST) throw new Error('the call reads the clocks again and again');
     return time;
   };
-  const STILL = { code: 'FLAKEID_SEQUENCE_EXHAUSTED', message: /^the clock stands still: .* ManualClock/ };
+  const STILL = {
+    code: 'FLAKEID_SEQUENCE_EXHAUSTED',
+    message: /^the clock stands still: .* ManualClock/,
+  };
   Date.now = read(wall);
   performance.now = read(monotonic);
   try {
