@@ -19,6 +19,7 @@ mod event;
 mod exit;
 mod generator;
 mod guarded;
+mod interpreter;
 mod keyed;
 mod layout;
 mod lease;
@@ -33,61 +34,72 @@ mod text;
 mod time;
 
 use pyo3::prelude::*;
+use pyo3::types::PyModule;
+
+use direct::DirectMethod;
+
+/// Adds functions to a module.
+macro_rules! functions {
+    ($module:ident, $($path:path),* $(,)?) => {
+        $($module.add_function(wrap_pyfunction!($path, $module)?)?;)*
+    };
+}
 
 /// 64-bit, K-ordered IDs of the Snowflake family.
 #[pymodule(gil_used = false)]
-mod _flakeid {
-    use pyo3::prelude::*;
-
-    use crate::direct::DirectMethod;
-
-    #[pymodule_export]
-    use crate::bounds::{decode, lower_bound, upper_bound};
-    #[pymodule_export]
-    use crate::cached::CachedGenerator;
-    #[pymodule_export]
-    use crate::callback::after_fork;
-    #[pymodule_export]
-    use crate::clock::ManualClock;
-    #[pymodule_export]
-    use crate::command::run;
-    #[pymodule_export]
-    use crate::event::LeaseEvent;
-    #[pymodule_export]
-    use crate::exit::{close_leases, end};
-    #[pymodule_export]
-    use crate::generator::Generator;
-    #[pymodule_export]
-    use crate::keyed::PublicIds;
-    #[pymodule_export]
-    use crate::layout::Layout;
-    #[pymodule_export]
-    use crate::lease::{auto, lease};
-    #[pymodule_export]
-    use crate::local::LocalGenerator;
-    #[pymodule_export]
-    use crate::namespace::create_namespace;
-    #[pymodule_export]
-    use crate::parts::Parts;
-    #[pymodule_export]
-    use crate::stats::{RingStats, Stats};
-    #[pymodule_export]
-    use crate::status::Lease;
-    #[pymodule_export]
-    use crate::text::{
-        from_base32, from_base36, from_base58, from_base58_flickr, from_base62, from_bytes,
-        from_decimal, from_hex, from_uuid, from_zbase32, to_base32, to_base36, to_base58,
-        to_base58_flickr, to_base62, to_bytes, to_decimal, to_hex, to_uuid, to_zbase32,
-    };
-
-    #[pymodule_init]
-    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        let py = module.py();
-        crate::generator::NextId::add(py)?;
-        crate::generator::TryNextId::add(py)?;
-        crate::local::NextId::add(py)?;
-        crate::cached::NextId::add(py)?;
-        crate::cached::Take::add(py)?;
-        module.add("__version__", env!("CARGO_PKG_VERSION"))
-    }
+fn _flakeid(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    // The check precedes the first class, because pyo3 creates each class only once per process, and
+    // the classes would then belong to the subinterpreter.
+    interpreter::require_main(py)?;
+    module.add_class::<cached::CachedGenerator>()?;
+    module.add_class::<clock::ManualClock>()?;
+    module.add_class::<event::LeaseEvent>()?;
+    module.add_class::<generator::Generator>()?;
+    module.add_class::<keyed::PublicIds>()?;
+    module.add_class::<layout::Layout>()?;
+    module.add_class::<local::LocalGenerator>()?;
+    module.add_class::<parts::Parts>()?;
+    module.add_class::<stats::RingStats>()?;
+    module.add_class::<stats::Stats>()?;
+    module.add_class::<status::Lease>()?;
+    functions!(
+        module,
+        bounds::decode,
+        bounds::lower_bound,
+        bounds::upper_bound,
+        callback::after_fork,
+        command::run,
+        exit::close_leases,
+        exit::end,
+        lease::auto,
+        lease::lease,
+        namespace::create_namespace,
+        text::from_base32,
+        text::from_base36,
+        text::from_base58,
+        text::from_base58_flickr,
+        text::from_base62,
+        text::from_bytes,
+        text::from_decimal,
+        text::from_hex,
+        text::from_uuid,
+        text::from_zbase32,
+        text::to_base32,
+        text::to_base36,
+        text::to_base58,
+        text::to_base58_flickr,
+        text::to_base62,
+        text::to_bytes,
+        text::to_decimal,
+        text::to_hex,
+        text::to_uuid,
+        text::to_zbase32,
+    );
+    generator::NextId::add(py)?;
+    generator::TryNextId::add(py)?;
+    local::NextId::add(py)?;
+    cached::NextId::add(py)?;
+    cached::Take::add(py)?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

@@ -89,14 +89,14 @@ def test_celery_pool_processes_release_their_nodes(redis, store, tmp_path, monke
     assert len({pid for _, pid in found.values()}) > 6
 
 
-def fetch(port, count, server):
+def fetch(port, count, server, path=""):
     """Request IDs from a server, which may still be starting."""
     ids, deadline = set(), time.monotonic() + TIMEOUT
     while len(ids) < count:
         assert server.poll() is None
         assert time.monotonic() < deadline
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=TIMEOUT) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=TIMEOUT) as answer:
                 ids.add(json.load(answer)["id"])
         except OSError:
             time.sleep(0.05)
@@ -140,3 +140,46 @@ def test_uwsgi_workers_release_their_nodes(options, store, tmp_path, free_port):
     # The master, which imports the program unless --lazy-apps is set, runs no Python code when it
     # ends.
     assert left == (set() if "--lazy-apps" in options else {process.pid})
+
+
+MOUNTED = """
+from functools import cache
+
+import flakeid
+
+@cache
+def generator():
+    return flakeid.Generator(node=NODE, sequence_mask=0)
+
+def application(_environ, start_response):
+    # The second ID has to wait for its tick.
+    first, second = generator().next_ids(2)
+    assert first < second
+    start_response("200 OK", [("Content-Type", "application/json")])
+    return [b'{"id": "%d"}' % second]
+"""
+
+
+def mounted(folder, port):
+    """Return the command for uWSGI with two applications, which get an interpreter each."""
+    server = ["-c", "import pyuwsgi; pyuwsgi.run()", "--http-socket", f"127.0.0.1:{port}"]
+    server += ["--master", "--die-on-term", "--manage-script-name"]
+    for node in (1, 2):
+        program = folder / f"mounted_{node}.py"
+        program.write_text(MOUNTED.replace("NODE", str(node)))
+        server += ["--mount", f"/{node}={program}"]
+    return server
+
+
+def test_uwsgi_with_an_interpreter_for_each_application_ends_with_the_way_out(tmp_path, free_port):
+    run = [sys.executable, *mounted(tmp_path, free_port)]
+    done = subprocess.run(run, check=False, capture_output=True, text=True, timeout=TIMEOUT)
+    assert done.returncode != 0
+    assert "set `single-interpreter = true` in uWSGI" in done.stderr, done.stderr
+
+
+def test_applications_of_uwsgi_share_an_interpreter(tmp_path, free_port):
+    server = [*mounted(tmp_path, free_port), "--single-interpreter"]
+    with running(server, tmp_path) as process:
+        for application in ("1/", "2/", "1/"):
+            fetch(free_port, 3, process, application)
