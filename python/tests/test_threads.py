@@ -3,6 +3,7 @@ import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy
 import pytest
@@ -84,6 +85,32 @@ def test_long_fill_releases_the_gil():
     assert beats_during(lambda: generator.next_ids(2_000_000)) > 10
 
 
+def test_long_list_lets_other_threads_run(clock):
+    # A tick has more IDs than the list, so that the call does not wait.
+    layout = "t36.n3.s24@1288834974657/1000ms"
+    generator = flakeid.Generator(node=3, layout=layout, clock=clock)
+    beats, done = [time.monotonic()], threading.Event()
+
+    def beat():
+        while not done.is_set():
+            time.sleep(0.001)
+            beats.append(time.monotonic())
+
+    def generate():
+        try:
+            begun = time.monotonic()
+            assert len(generator.next_ids(8_000_000)) == 8_000_000
+            return time.monotonic() - begun
+        finally:
+            done.set()
+
+    with ThreadPoolExecutor(2) as threads:
+        threads.submit(beat)
+        took = threads.submit(generate).result()
+    longest = max(later - sooner for sooner, later in pairwise(beats))
+    assert longest < took / 3, (longest, took)
+
+
 def test_retire_ends_the_call_of_another_thread():
     generator = slow_generator(33)
     generator.next_id()
@@ -105,22 +132,53 @@ class AlarmError(Exception):
     pass
 
 
-@pytest.mark.skipif(
-    not hasattr(signal, "setitimer"), reason="this system does not support interval timers"
-)
-def test_signals_interrupt_long_fills():
-    def interrupt(*_):
+def interrupt(call, after=0.05):
+    """Run a call that a signal interrupts, and return the seconds from the signal to the exception."""
+
+    def handler(*_):
         raise AlarmError
 
+    previous = signal.signal(signal.SIGALRM, handler)
+    try:
+        begun = time.monotonic()
+        signal.setitimer(signal.ITIMER_REAL, after)
+        with pytest.raises(AlarmError):
+            call()
+        return time.monotonic() - begun - after
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+
+
+with_timers = pytest.mark.skipif(
+    not hasattr(signal, "setitimer"), reason="this system does not support interval timers"
+)
+
+
+@with_timers
+def test_signals_interrupt_long_fills():
     generator = flakeid.Generator(node=34)
     numbers = numpy.zeros(8_000_000, numpy.uint64)
-    previous = signal.signal(signal.SIGALRM, interrupt)
-    try:
-        start = time.monotonic()
-        signal.setitimer(signal.ITIMER_REAL, 0.05)
-        with pytest.raises(AlarmError):
-            generator.fill(numbers)
-        assert time.monotonic() - start < 1
-    finally:
-        signal.signal(signal.SIGALRM, previous)
+    assert interrupt(lambda: generator.fill(numbers)) < 1
     assert generator.next_id() > int(numbers.max())
+
+
+@with_timers
+def test_signals_interrupt_waits_for_long_ticks():
+    hours = flakeid.Generator(node=1, layout="t30.n8.s8@0/3600s", sequence_mask=0)
+    local = hours.local()
+    seconds = flakeid.Generator(node=1, layout="t36.n8.s8@0/1s", sequence_mask=0)
+    # One ID for each second, for which a call waits twenty times.
+    twenty = numpy.zeros(20, numpy.uint64)
+    ring = flakeid.CachedGenerator(flakeid.Generator(node=2, layout="t36.n8.s8@0/1s"))
+    for call in (
+        hours.next_id,
+        hours.__next__,
+        local.next_id,
+        lambda: hours.fill(twenty),
+        lambda: seconds.fill(twenty),
+        lambda: seconds.next_ids(20),
+        lambda: [ring.next_id() for _ in range(2000)],
+    ):
+        assert interrupt(call) < 0.5
+    ring.close()

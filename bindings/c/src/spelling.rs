@@ -41,6 +41,7 @@ pub(crate) const C: Spelling<'static> = Spelling {
     fields: &[
         // [options: id names]
         ("create_namespace", "flakeid_create_namespace()"),
+        ("next_id", "flakeid_generator_next()"),
         // [/options]
     ],
 };
@@ -68,6 +69,7 @@ pub(crate) const CPP: Spelling<'static> = Spelling {
     fields: &[
         // [options: cpp id names]
         ("create_namespace", "flakeid::create_namespace()"),
+        ("next_id", "next_id()"),
         // [/options]
     ],
 };
@@ -118,6 +120,7 @@ pub(crate) const GO: Spelling<'static> = Spelling {
         ("unix_ms", "unixMs"),
         ("clock_sequence", "clockSequence"),
         ("create_namespace", "CreateNamespace"),
+        ("next_id", "NextID"),
         // [/options]
     ],
 };
@@ -152,6 +155,7 @@ pub(crate) const JAVA: Spelling<'static> = Spelling {
         ("unix_ms", "unixMs"),
         ("clock_sequence", "clockSequence"),
         ("create_namespace", "Generator.namespace()"),
+        ("next_id", "nextId()"),
         // [/options]
     ],
 };

@@ -122,6 +122,7 @@ pub(crate) const SPELLING: flakeid_core::Spelling<'static> = flakeid_core::Spell
         ("unix_ms", "unixMs"),
         ("clock_sequence", "clockSequence"),
         ("create_namespace", "createNamespace()"),
+        ("next_id", "nextIdAsync()"),
         // [/options]
     ],
 };

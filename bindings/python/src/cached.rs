@@ -15,7 +15,7 @@ use crate::argument::wrong_type;
 use crate::callback::Callback;
 use crate::direct::DirectMethod;
 use crate::error::{exception, raise};
-use crate::generator::Generator;
+use crate::generator::{Generator, signals};
 use crate::guarded::Guarded;
 use crate::polled::{Polled, polled};
 use crate::settings;
@@ -118,7 +118,7 @@ impl DirectMethod for NextId {
     }
 
     fn otherwise(this: &Bound<'_, CachedGenerator>) -> PyResult<u64> {
-        CachedGenerator::call(this, Ring::next_id)
+        CachedGenerator::wait(this)
     }
 }
 
@@ -216,7 +216,7 @@ impl CachedGenerator {
     fn __next__(this: &Bound<'_, Self>) -> PyResult<u64> {
         match Self::poll(this) {
             Some(id) => Ok(id.to_u64()),
-            None => Self::call(this, Ring::next_id),
+            None => Self::wait(this),
         }
     }
 
@@ -267,6 +267,17 @@ impl CachedGenerator {
     fn call(this: &Bound<'_, Self>, call: fn(&Ring) -> Result<Id, Error>) -> PyResult<u64> {
         let ring = Self::ring(this)?;
         this.py().detach(move || call(&ring)).map(Id::to_u64).map_err(raise)
+    }
+}
+
+impl CachedGenerator {
+    /// Returns the next ID after `poll` has returned `None`. The core decides how long the call waits.
+    #[cold]
+    #[inline(never)]
+    fn wait(this: &Bound<'_, Self>) -> PyResult<u64> {
+        let (ring, held) = (Self::ring(this)?, this.get().generator.get().held());
+        let waited = this.py().detach(move || ring.next_id_interruptibly(held, signals))?;
+        waited.map(Id::to_u64).map_err(raise)
     }
 }
 

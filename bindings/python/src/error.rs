@@ -1,7 +1,7 @@
 //! Conversion of core errors to exceptions. The exception classes are defined in Python code,
 //! because each class has two base classes.
 
-use flakeid_core::{Error, ErrorKind};
+use flakeid_core::Error;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
@@ -45,17 +45,6 @@ pub(crate) fn exception<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'
     Ok(exception)
 }
 
-/// Whether a waiting call may succeed after a non-waiting call has failed with this error. If the
-/// node is leased, the store may respond during the wait.
-pub(crate) fn may_pass(error: &Error, is_leased: bool) -> bool {
-    let kind = error.kind();
-    if is_leased {
-        kind.is_retryable()
-    } else {
-        matches!(kind, ErrorKind::SequenceExhausted | ErrorKind::ClockRollback)
-    }
-}
-
 #[rustfmt::skip]
 pub(crate) const SPELLING: flakeid_core::Spelling<'static> = flakeid_core::Spelling {
     options: &[
@@ -78,6 +67,7 @@ pub(crate) const SPELLING: flakeid_core::Spelling<'static> = flakeid_core::Spell
     fields: &[
         // [options: id names]
         ("create_namespace", "create_namespace()"),
+        ("next_id", "next_id()"),
         // [/options]
     ],
 };

@@ -14,7 +14,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use crate::argument::{count, field, number, wrong_type};
 use crate::buffer::Target;
 use crate::direct::DirectMethod;
-use crate::error::{may_pass, raise};
+use crate::error::raise;
 use crate::layout::{Chosen, Layout};
 use crate::local::LocalGenerator;
 use crate::polled::{Polled, polled};
@@ -116,45 +116,27 @@ impl Generator {
         py.detach(|| self.held.settle()).map_err(raise)
     }
 
-    /// Returns the next ID after `try_next_id` has failed. The core decides how long the call
-    /// waits.
-    #[cold]
-    fn next_id_waiting(&self, py: Python<'_>, error: Error) -> PyResult<u64> {
-        if !may_pass(&error, self.is_leased()) {
-            return Err(raise(error));
-        }
-        py.detach(|| self.held.next_id()).map(Id::to_u64).map_err(raise)
-    }
-
-    /// Fills `ids`. For a short fill, first generates the IDs that need no wait, without releasing
-    /// the GIL. The remaining IDs, and all IDs of a long fill, are generated in pieces without the
-    /// GIL. Python handles signals after each piece, so that Ctrl-C can interrupt a fill that takes
-    /// an hour.
-    fn fill_waiting(&self, py: Python<'_>, ids: &mut [Id]) -> PyResult<usize> {
+    /// Fills `ids`, and returns the number of IDs, or the core's error. Generates a short fill that
+    /// needs no wait without releasing the GIL.
+    fn fill_waiting(&self, py: Python<'_>, ids: &mut [Id]) -> PyResult<Result<usize, Error>> {
         let mut have = 0;
         if ids.len() <= MOST_AT_ONCE {
-            match self.held.try_fill(ids) {
-                Ok(filled) if filled == ids.len() => return Ok(filled),
-                Ok(filled) => have = filled,
-                Err(error) if may_pass(&error, self.is_leased()) => {}
-                Err(error) => return Err(raise(error)),
-            }
+            have = self.held.try_fill(ids).unwrap_or_default();
         }
-        for piece in ids[have..].chunks_mut(MOST_AT_ONCE) {
-            match py.detach(|| self.held.fill(piece)) {
-                Ok(filled) => {
-                    have += filled;
-                    if filled < piece.len() {
-                        break;
-                    }
-                }
-                Err(error) if have == 0 => return Err(raise(error)),
-                Err(_) => break,
-            }
-            py.check_signals()?;
-        }
-        Ok(have)
+        let rest = &mut ids[have..];
+        let more = py.detach(|| self.held.fill_interruptibly(rest, signals))?;
+        Ok(more
+            .map(|more| have + more)
+            .or_else(|error| if have > 0 { Ok(have) } else { Err(error) }))
     }
+}
+
+/// Lets Python handle signals, so that Ctrl-C ends a call that waits. The thread must be detached.
+///
+/// # Errors
+/// The exception that a signal handler raised.
+pub(crate) fn signals() -> PyResult<()> {
+    Python::attach(|py| py.check_signals())
 }
 
 pub(crate) struct NextId;
@@ -236,15 +218,27 @@ impl Generator {
         n: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
         let n = count(n)?;
-        let mut numbers = Vec::new();
-        numbers.try_reserve_exact(n).map_err(|_| {
+        let list = PyList::empty(py);
+        Vec::<u64>::new().try_reserve_exact(n).map_err(|_| {
             PyMemoryError::new_err(format!("not enough memory for a list of {n} IDs"))
         })?;
-        numbers.resize(n, 0);
-        let ids = Id::from_u64_slice_mut(&mut numbers);
-        let filled = self.fill_waiting(py, ids)?;
-        numbers.truncate(filled);
-        PyList::new(py, numbers)
+        let mut numbers = vec![0; n.min(MOST_AT_ONCE)];
+        // Each piece releases the GIL, so that other threads run while a long list is created.
+        while list.len() < n {
+            let piece = &mut numbers[..(n - list.len()).min(MOST_AT_ONCE)];
+            match self.fill_waiting(py, Id::from_u64_slice_mut(piece))? {
+                Ok(filled) => {
+                    let (end, more) = (list.len(), PyList::new(py, &piece[..filled])?);
+                    list.set_slice(end, end, more.as_any())?;
+                    if filled < piece.len() {
+                        break;
+                    }
+                }
+                Err(error) if list.is_empty() => return Err(raise(error)),
+                Err(_) => break,
+            }
+        }
+        Ok(list)
     }
 
     /// Fills an array with the next IDs, in place, and returns the number of IDs. The number is
@@ -253,7 +247,7 @@ impl Generator {
     /// memoryview). Do not use the array in other threads during the call, because long fills run
     /// without the GIL.
     fn fill(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
-        self.fill_waiting(py, Target::from_python(buffer)?.ids())
+        self.fill_waiting(py, Target::from_python(buffer)?.ids())?.map_err(raise)
     }
 
     /// Fills an array like fill(), but never waits.
@@ -371,7 +365,11 @@ impl Generator {
     fn __next__(&self, py: Python<'_>) -> PyResult<u64> {
         match self.held.try_next_id() {
             Ok(id) => Ok(id.to_u64()),
-            Err(error) => self.next_id_waiting(py, error),
+            Err(error) => {
+                let attempt = |slice| self.held.next_id_within(slice);
+                let waited = py.detach(|| self.held.wait_interruptibly(error, attempt, signals))?;
+                waited.map(Id::to_u64).map_err(raise)
+            }
         }
     }
 

@@ -11,7 +11,8 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use crate::direct::DirectMethod;
-use crate::error::{may_pass, raise};
+use crate::error::raise;
+use crate::generator::signals;
 use crate::guarded::Guarded;
 use crate::polled::{Polled, polled};
 
@@ -83,21 +84,18 @@ impl LocalGenerator {
     fn next_id_slowly(this: &Bound<'_, Self>) -> PyResult<u64> {
         // SAFETY: this object owns the share, and generating an ID uses only arithmetic, atomics and
         // a clock, so no Python code runs.
-        let tried = unsafe {
-            this.get().share.with(this, |share| {
-                let share = share.as_mut()?;
-                let is_leased = this.get().held.is_leased();
-                Some(share.try_next_id().map_err(|error| (may_pass(&error, is_leased), error)))
-            })
+        let tried =
+            unsafe { this.get().share.with(this, |share| share.as_mut().map(Share::try_next_id)) };
+        let error = match tried.ok_or_else(in_use)? {
+            Ok(id) => return Ok(id.to_u64()),
+            Err(error) => error,
         };
-        match tried {
-            Some(Ok(id)) => return Ok(id.to_u64()),
-            Some(Err((false, error))) => return Err(raise(error)),
-            Some(Err((true, _))) | None => {}
-        }
         let mut lent = Lent::new(this);
         let share = lent.share.as_mut().ok_or_else(in_use)?;
-        this.py().detach(|| share.next_id()).map(Id::to_u64).map_err(raise)
+        let attempt = |slice| share.next_id_within(slice);
+        let held = &this.get().held;
+        let waited = this.py().detach(|| held.wait_interruptibly(error, attempt, signals))?;
+        waited.map(Id::to_u64).map_err(raise)
     }
 }
 

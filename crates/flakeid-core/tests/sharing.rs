@@ -4,7 +4,9 @@
 
 use std::time::Duration;
 
-use flakeid_core::{Clock, ErrorKind, Generator, Layout, ManualClock, Overflow, SystemClock};
+use flakeid_core::{
+    Clock, ErrorKind, Generator, Layout, ManualClock, Overflow, Spelling, SystemClock,
+};
 
 /// Returns a layout whose ticks are so long that a test does not reach the next tick by accident.
 fn slow() -> Layout {
@@ -169,6 +171,20 @@ fn generator_on_custom_clock_skips_its_creation_tick() {
     let error = generator.next_id().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::SequenceExhausted);
     assert_eq!(error.retry_after(), Some(Duration::from_millis(1)));
+    assert_eq!(
+        error.to_string(),
+        "the generator's first tick begins in 1 ms, because earlier ticks may contain IDs of another process; \
+         retry then, or call `next_id`, which waits at most `max_wait_ms`"
+    );
+    assert!(generator.would_wait(&error));
+    let next_id = [("next_id", "nextId()")];
+    let node = Spelling { options: &[("max_wait_ms", "maxWaitMs")], fields: &next_id };
+    assert!(
+        error
+            .spelled(&node)
+            .to_string()
+            .ends_with("call `nextId()`, which waits at most `maxWaitMs`")
+    );
 }
 
 #[test]

@@ -75,6 +75,10 @@ enum Repr {
     SequenceExhausted {
         retry_after: Duration,
     },
+    /// The first tick that a generator may use has not begun.
+    BeforeFirstTick {
+        retry_after: Duration,
+    },
     Horizon {
         horizon: i64,
     },
@@ -264,6 +268,10 @@ impl Error {
         Self(Repr::SequenceExhausted { retry_after })
     }
 
+    pub(crate) const fn before_first_tick(retry_after: Duration) -> Self {
+        Self(Repr::BeforeFirstTick { retry_after })
+    }
+
     pub(crate) const fn horizon_reached(horizon: i64) -> Self {
         Self(Repr::Horizon { horizon })
     }
@@ -298,7 +306,9 @@ impl Error {
             Repr::IdText { .. } | Repr::IdBits { .. } => ErrorKind::InvalidId,
             Repr::Option { .. } => ErrorKind::InvalidOption,
             Repr::ClockRollback { .. } => ErrorKind::ClockRollback,
-            Repr::SequenceExhausted { .. } => ErrorKind::SequenceExhausted,
+            Repr::SequenceExhausted { .. } | Repr::BeforeFirstTick { .. } => {
+                ErrorKind::SequenceExhausted
+            }
             Repr::Horizon { .. } => ErrorKind::HorizonReached,
             Repr::BeforeEpoch { .. } => ErrorKind::BeforeEpoch,
             Repr::Closed => ErrorKind::Closed,
@@ -321,6 +331,7 @@ impl Error {
         match &self.0 {
             Repr::ClockRollback { retry_after, .. }
             | Repr::SequenceExhausted { retry_after }
+            | Repr::BeforeFirstTick { retry_after }
             | Repr::RingEmpty { retry_after }
             | Repr::LeaseExpired { retry_after } => Some(*retry_after),
             Repr::BeforeEpoch { by, .. } => Some(*by),
@@ -403,6 +414,14 @@ impl Error {
                 f,
                 "every sequence number of the current tick is used up; the next number is free in {} ms",
                 whole_ms(*retry_after)
+            ),
+            Repr::BeforeFirstTick { retry_after } => write!(
+                f,
+                "the generator's first tick begins in {} ms, because earlier ticks may contain IDs of another \
+                 process; retry then, or call `{}`, which waits at most `{}`",
+                whole_ms(*retry_after),
+                spelling.name(Named::Field("next_id")),
+                spelling.option("max_wait_ms")
             ),
             Repr::Horizon { horizon } => write!(
                 f,

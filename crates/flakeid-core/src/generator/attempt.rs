@@ -270,17 +270,17 @@ impl Generator {
             return self.judge_rollback(issued, issued, tick, now);
         }
         if windowed && (next == self.cell.start() || issued_ahead) {
-            return self.within_max_ahead(tick, now);
+            return self.within_max_ahead(next, tick, now);
         }
         match self.policy.overflow {
-            Overflow::Borrow => self.within_max_ahead(tick, now),
+            Overflow::Borrow => self.within_max_ahead(next, tick, now),
             // Before the generator's first tick, no tick can be full; the generator only waits for its first tick to
             // begin.
             Overflow::Error if next != self.cell.start() => {
-                let Obstacle { error, .. } = self.full_until(tick, now);
+                let Obstacle { error, .. } = self.full_until(next, tick, now);
                 Verdict::Wait(error.into())
             }
-            Overflow::Wait | Overflow::Error => Verdict::Wait(self.full_until(tick, now)),
+            Overflow::Wait | Overflow::Error => Verdict::Wait(self.full_until(next, tick, now)),
         }
     }
 
@@ -316,20 +316,24 @@ impl Generator {
         now.tick.saturating_add(self.max_ahead)
     }
 
-    fn within_max_ahead(&self, tick: u64, now: Now) -> Verdict {
+    fn within_max_ahead(&self, next: u64, tick: u64, now: Now) -> Verdict {
         if tick <= self.most_ahead(now) {
             Verdict::Issue
         } else {
-            Verdict::Wait(self.full_until(tick - self.max_ahead, now))
+            Verdict::Wait(self.full_until(next, tick - self.max_ahead, now))
         }
     }
 
-    /// Returns the obstacle for a call that has to wait for `tick`, because the available ticks are full.
-    fn full_until(&self, tick: u64, now: Now) -> Obstacle {
-        Obstacle {
-            error: Error::sequence_exhausted(self.until(tick, now)),
-            until: Some(self.layout.unix_ms_at(tick)),
-        }
+    /// Returns the obstacle for a call that has to wait for `tick`: the available ticks are full or, if no ID has been
+    /// issued, the first tick has not begun.
+    fn full_until(&self, next: u64, tick: u64, now: Now) -> Obstacle {
+        let wait = self.until(tick, now);
+        let error = if next == self.cell.start() {
+            Error::before_first_tick(wait)
+        } else {
+            Error::sequence_exhausted(wait)
+        };
+        Obstacle { error, until: Some(self.layout.unix_ms_at(tick)) }
     }
 
     /// Returns the obstacle for a call that has to wait until the clock reaches `tick` again after a rollback.
