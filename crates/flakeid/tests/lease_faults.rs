@@ -274,6 +274,35 @@ fn panic_in_the_store_is_reported_and_the_lease_continues() {
     assert!(events.iter().any(is_reported), "{events:?}");
 }
 
+#[test]
+fn error_names_an_observer_that_blocks_the_renewal() {
+    let (store, script) = (MemoryStore::new(), Script::default());
+    let (release, blocked) = mpsc::channel::<()>();
+    let blocked = Mutex::new(blocked);
+    let leased = on(Layout::TWITTER, &store, &script)
+        .window(Duration::from_millis(500))
+        .max_wait(Duration::from_millis(100))
+        .observer(move |event| {
+            if event.kind() == "renewed" {
+                // The sender is dropped when the test lets the observer return.
+                let _ = blocked.lock().unwrap().recv();
+            }
+        })
+        .open()
+        .unwrap();
+    let mut refused = None;
+    eventually("the end of the window", || {
+        refused = leased.next_id().err();
+        refused.is_some()
+    });
+    let refused = refused.unwrap();
+    assert_eq!(refused.kind(), ErrorKind::LeaseExpired);
+    let text = refused.to_string();
+    assert!(text.contains("the function for lease events has not returned for"), "{text}");
+    drop(release);
+    eventually("a renewal", || leased.next_id().is_ok());
+}
+
 /// A system clock that panics while its flag is set.
 #[derive(Clone, Default)]
 struct Fragile(Arc<AtomicBool>);

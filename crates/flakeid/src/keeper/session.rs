@@ -43,6 +43,8 @@ pub(super) struct SessionState {
     close_until: Option<Instant>,
     /// The thread of the keeper that runs or ran last.
     pub(super) keeper: Option<ThreadId>,
+    /// The start of the observer's running call, during which the keeper cannot renew the lease.
+    observed_since: Option<Instant>,
 }
 
 impl SessionState {
@@ -55,6 +57,19 @@ impl SessionState {
     /// thread, on which the observer makes calls, must not wait for itself.
     fn longest_wait(&self, timeout: Duration) -> Duration {
         if self.keeper == Some(thread::current().id()) { Duration::ZERO } else { timeout }
+    }
+
+    /// Returns the error for an observer that blocks the keeper.
+    fn blocked(&self) -> Option<Error> {
+        let blocked = self.observed_since?.elapsed();
+        (blocked >= RETRY).then(|| {
+            let text = format!(
+                "the function for lease events has not returned for {} ms, and the lease cannot be renewed during its \
+                 call; return from the function at once, and do long work on another thread",
+                blocked.as_millis()
+            );
+            Error::new(ErrorKind::LeaseExpired, &text, Some(RETRY))
+        })
     }
 }
 
@@ -89,6 +104,13 @@ impl LeaseSession {
             }
             state.progress.clone_from(progress);
         });
+    }
+
+    /// Calls the program's observer, and records that the keeper waits for the observer.
+    pub(super) fn observe(&self, observer: impl FnOnce()) {
+        self.state().observed_since = Some(Instant::now());
+        observer();
+        self.state().observed_since = None;
     }
 
     /// Waits until `done` returns true for the state or `timeout` has passed. Returns the locked state.
@@ -178,7 +200,7 @@ impl LeaseSession {
             left = most.saturating_sub(failing_for).saturating_sub(begun.elapsed());
             seen = progress.attempts;
             if left.is_zero() || progress.is_ousted || tried && progress.is_hopeless(left) {
-                let error = progress.status.last_error.clone();
+                let error = state.blocked().or_else(|| progress.status.last_error.clone());
                 return Err(error.unwrap_or_else(|| unanswered(source)));
             }
         }

@@ -191,23 +191,25 @@ impl Driver for KeeperThread {
     fn report(&mut self, reading: &Reading, report: Report) {
         self.keeper.report(reading, report);
         let mut is_published = false;
+        let lease = Arc::clone(&self.lease);
+        let session = lease.sessions.ours();
         loop {
             let event = self.keeper.next_event();
             // The observer receives a `StoreFound` event before the progress is published. Callers that wait for the
             // store therefore continue only after the event.
             if !is_published && event != Some(LeaseEvent::StoreFound) {
-                if let Some(session) = self.lease.sessions.ours() {
+                if let Some(session) = session {
                     session.publish(self.keeper.progress());
                 }
                 is_published = true;
             }
             let Some(event) = event else { return };
-            let options = &self.lease.options;
-            self.log.event(&options.namespace, &self.lease.source, &options.layout, &event);
-            if let Some(observer) = &self.lease.observer {
+            let options = &lease.options;
+            self.log.event(&options.namespace, &lease.source, &options.layout, &event);
+            if let (Some(observer), Some(session)) = (&lease.observer, session) {
                 // A panic in the observer is ignored, because it must not end the lease. The panic hook has already
                 // reported it.
-                let _ = catch_unwind(AssertUnwindSafe(|| observer(&event)));
+                session.observe(|| drop(catch_unwind(AssertUnwindSafe(|| observer(&event)))));
             }
         }
     }
