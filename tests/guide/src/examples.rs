@@ -87,6 +87,10 @@ fn python(python: &str) -> Outcome {
     let uwsgi = started(&uwsgi, "gunicorn").args(&["--die-on-term", "--module", "app:application"]);
     Service::start(uwsgi, port)?.check_ids("GET", "/", "")?;
 
+    let port = free_port()?;
+    let uvicorn = ["fastapi_ids:app", "--port", &port.to_string(), "--log-level", "warning"];
+    Service::start(start("uvicorn", ".", &uvicorn), port)?.check_ids("POST", "/orders", "")?;
+
     let worker = ["-A", "tasks", "worker", "--concurrency", "2", "--loglevel", "WARNING"];
     let worker = Background::start(start("celery", "celery", &worker))?;
     let send = files::shown(&root().join("examples/celery/send.py"))?;
