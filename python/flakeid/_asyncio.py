@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from time import monotonic
 
 from ._flakeid import CachedGenerator, Generator, LocalGenerator
@@ -11,7 +12,6 @@ from .errors import FlakeIdError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from collections.abc import Generator as Steps
     from typing import SupportsIndex, TypeVar
 
     from typing_extensions import Buffer
@@ -19,25 +19,43 @@ if TYPE_CHECKING:
     _T = TypeVar("_T")
 
 
+async def _pause(seconds: float) -> None:
+    """Wait on the event loop that runs this task, which may belong to asyncio or to trio.
+
+    Raises:
+        RuntimeError: No such event loop runs this task.
+    """
+    trio = sys.modules.get("trio")
+    if trio is not None:
+        try:
+            trio.lowlevel.current_task()
+        except RuntimeError:
+            pass
+        else:
+            await trio.sleep(seconds)
+            return
+    # `import flakeid` does not load asyncio, which takes longer than flakeid itself.
+    import asyncio  # noqa: PLC0415
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        raise RuntimeError(
+            "this call has to wait, which requires the event loop of asyncio or trio; elsewhere,"
+            " such as under gevent, call next_id(), next_ids() or fill()"
+        ) from None
+    await asyncio.sleep(seconds)
+
+
 async def _result(poll: Callable[[float], _T | float]) -> _T:
     """Call `poll` until it returns a result instead of the seconds after which to call it again."""
     result = poll(0.0)
     if isinstance(result, float):
-        # `import flakeid` does not load asyncio, which takes longer than flakeid itself.
-        from asyncio import sleep  # noqa: PLC0415
-
         begun = monotonic()
         while isinstance(result, float):
-            await sleep(result)
+            await _pause(result)
             result = poll(monotonic() - begun)
     return result
-
-
-class _Turn:
-    """Lets the event loop run other tasks between two pieces of a long call."""
-
-    def __await__(self) -> Steps[None, None, None]:
-        yield
 
 
 async def next_id_async(self: Generator | LocalGenerator | CachedGenerator) -> int:
@@ -58,7 +76,7 @@ async def next_ids_async(self: Generator, n: SupportsIndex) -> list[int]:
         return self._poll_next_ids(n.__index__() - len(ids), waited)
 
     while ids and len(ids) < n.__index__():
-        await _Turn()
+        await _pause(0)
         try:
             ids += await _result(poll)
         except FlakeIdError:
@@ -79,7 +97,7 @@ async def fill_async(self: Generator, buffer: Buffer) -> int:
     more: int = await _result(poll)
     filled = more
     while more:
-        await _Turn()
+        await _pause(0)
         try:
             more = await _result(poll)
         except FlakeIdError:

@@ -1,10 +1,10 @@
-"""Releases leased nodes when the interpreter exits, and when a worker ends in another way."""
+"""Releases leased nodes when the interpreter or a worker ends, and in the garbage collector."""
 
 import atexit
 import os
 import sys
 
-from ._flakeid import _after_fork, _close_leases, _end
+from ._flakeid import CachedGenerator, Generator, _after_fork, _close_leases, _end
 
 
 def _close(*_: object, **__: object) -> None:
@@ -40,6 +40,9 @@ def _register_with_uwsgi() -> None:
         uwsgi.__dict__["atexit"] = _close
 
 
+for _class in (Generator, CachedGenerator):
+    # pyo3 has no finalizers, so Python adds them.
+    setattr(_class, "__del__", _class._collect)  # noqa: B010 - mypy rejects the assignment
 atexit.register(_end)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_in_child)

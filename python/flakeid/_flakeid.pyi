@@ -162,6 +162,8 @@ class Generator:
     def _poll_next_id(self, waited: float) -> int | float: ...
     def _poll_next_ids(self, n: SupportsIndex, waited: float) -> list[int] | float: ...
     def _poll_fill(self, buffer: Buffer, start: int, waited: float) -> int | float: ...
+    def _collect(self) -> None: ...
+    def __del__(self) -> None: ...
     def extend(self, fence: SupportsIndex) -> None:
         """Extends the generator's window to the tick `fence`, exclusive. Call this method only after
         the store that grants windows has confirmed the fence. Leased generators renew their window
@@ -255,8 +257,8 @@ class CachedGenerator:
     The ring returns IDs in increasing order; no ID is issued twice, and only stale IDs are skipped.
     Once the ring or its generator is closed, calls raise ClosedError. In a forked child, the ring
     of a leased generator restarts empty, and any other ring raises ForkedError. To end the ring's
-    thread, close the ring or use the ring in a with block. Until then, handlers that refer to the
-    ring keep the ring alive. Durations are seconds (int or float) or timedeltas.
+    thread, close the ring or use the ring in a with block. Durations are seconds (int or float) or
+    timedeltas.
 
     Args:
         generator: The Generator that generates the IDs. Its rollback option must not be
@@ -307,6 +309,8 @@ class CachedGenerator:
         and raises the same errors.
         """
     def _poll_next_id(self, waited: float) -> int | float: ...
+    def _collect(self) -> None: ...
+    def __del__(self) -> None: ...
     def close(self) -> None:
         """Closes the ring and ends its thread. A second call does nothing. The generator can still be
         used.
@@ -934,7 +938,8 @@ def lease(
         reuse: Whether a node that was leased before may be leased again (default: True). Without
             reuse, each start of the program uses up a node, until no node is left.
         on_event: A function that is called with a LeaseEvent for each event of the lease, on the
-            lease's thread. A lease with an event function is not shared with other generators.
+            lease's thread. The function should return quickly, because the lease is not renewed
+            during its call. A lease with an event function is not shared with other generators.
 
     Raises:
         StoreUnavailableError: The store does not respond.

@@ -183,6 +183,14 @@ def test_async_calls_report_errors_at_once():
     asyncio.run(run())
 
 
+def test_async_calls_that_wait_without_an_event_loop_name_the_other_calls():
+    generator = small()
+    generator.next_id()
+    call = generator.next_id_async()
+    with pytest.raises(RuntimeError, match=r"asyncio or trio; .* gevent, call next_id\(\)"):
+        call.send(None)
+
+
 def test_ring_reports_an_empty_ring_once(clock):
     refused = []
 

@@ -187,3 +187,10 @@ def test_next_id_fails_before_the_epoch():
     generator = flakeid.Generator(node=1, clock=flakeid.ManualClock(-5), max_wait=0)
     with pytest.raises(flakeid.BeforeEpochError, match="set the clock"):
         generator.next_id()
+
+
+def test_error_before_the_first_tick_names_the_call_that_waits():
+    generator = flakeid.Generator(node=77, layout="t30.n8.s8@0/3600s")
+    expected = r"first tick begins in \d+ ms, .* call `next_id\(\)`, which waits at most `max_wait`"
+    with pytest.raises(flakeid.SequenceExhaustedError, match=expected):
+        generator.try_next_id()

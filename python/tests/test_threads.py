@@ -133,7 +133,7 @@ class AlarmError(Exception):
 
 
 def interrupt(call, after=0.05):
-    """Run a call that a signal interrupts, and return the seconds from the signal to the exception."""
+    """Interrupt a call, and return the seconds from the signal to the exception."""
 
     def handler(*_):
         raise AlarmError

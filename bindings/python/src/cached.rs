@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use flakeid::CachedGenerator as Ring;
 use flakeid_core::{Error, ErrorKind, Id, RingOptions, RingStats as CoreStats};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -15,11 +16,12 @@ use crate::argument::wrong_type;
 use crate::callback::Callback;
 use crate::direct::DirectMethod;
 use crate::error::{exception, raise};
-use crate::generator::{Generator, signals};
+use crate::generator::Generator;
 use crate::guarded::Guarded;
 use crate::polled::{Polled, polled};
 use crate::settings;
 use crate::stats::RingStats;
+use crate::waiting::wait_in_pauses;
 
 /// A ring buffer of IDs, which a background thread generates in advance with a Generator. Any
 /// number of threads can take IDs from the ring.
@@ -27,8 +29,8 @@ use crate::stats::RingStats;
 /// The ring returns IDs in increasing order; no ID is issued twice, and only stale IDs are skipped.
 /// Once the ring or its generator is closed, calls raise ClosedError. In a forked child, the ring
 /// of a leased generator restarts empty, and any other ring raises ForkedError. To end the ring's
-/// thread, close the ring or use the ring in a with block. Until then, handlers that refer to the
-/// ring keep the ring alive. Durations are seconds (int or float) or timedeltas.
+/// thread, close the ring or use the ring in a with block. Durations are seconds (int or float) or
+/// timedeltas.
 ///
 /// Args:
 ///     generator: The Generator that generates the IDs. Its rollback option must not be
@@ -58,6 +60,7 @@ use crate::stats::RingStats;
 pub(crate) struct CachedGenerator {
     state: Guarded<State>,
     capacity: u64,
+    handlers: Vec<Arc<Callback>>,
     /// The generator, declared after the ring so that the generator is dropped last.
     generator: Py<Generator>,
 }
@@ -143,17 +146,23 @@ impl CachedGenerator {
             .cast::<Generator>()
             .map_err(|_| wrong_type("generator", "a Generator", generator))?;
         let mut options = settings::apply(RingOptions::new(), "CachedGenerator", options)?;
-        if let Some(handler) = on_rejected_put {
-            options = options.on_rejected_put(handler_of("on_rejected_put", handler)?);
+        let mut handlers = Vec::new();
+        if let Some(function) = on_rejected_put {
+            let handler = Callback::new("on_rejected_put", function)?;
+            options = options.on_rejected_put(calling(&handler));
+            handlers.push(handler);
         }
-        if let Some(handler) = on_rejected_take {
-            options = options.on_rejected_take(handler_of("on_rejected_take", handler)?);
+        if let Some(function) = on_rejected_take {
+            let handler = Callback::new("on_rejected_take", function)?;
+            options = options.on_rejected_take(calling(&handler));
+            handlers.push(handler);
         }
         let core = generator.get().held();
         let ring = py.detach(|| Ring::with(core, options)).map_err(raise)?;
         Ok(Self {
             capacity: ring.capacity(),
             state: Guarded::new(State::Open(Arc::new(ring))),
+            handlers,
             generator: generator.clone().unbind(),
         })
     }
@@ -164,6 +173,7 @@ impl CachedGenerator {
         // SAFETY: this object owns the state, and `State::close` does not drop the ring.
         let ring = unsafe { this.get().state.with(this, State::close) };
         this.py().detach(|| drop(ring));
+        this.get().__clear__();
     }
 
     /// Returns the number of IDs in the ring and the ring's counters. After close(), returns the
@@ -229,6 +239,23 @@ impl CachedGenerator {
         Self::close(this);
     }
 
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.handlers.iter().try_for_each(|handler| handler.traverse(&visit))?;
+        visit.call(&self.generator)
+    }
+
+    /// Closes the ring if the garbage collector is about to free it together with its handlers, like
+    /// Generator._collect.
+    fn _collect(this: &Bound<'_, Self>) {
+        if !this.get().handlers.is_empty() {
+            Self::close(this);
+        }
+    }
+
+    fn __clear__(&self) {
+        self.handlers.iter().for_each(|handler| handler.clear());
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let generator = self.generator.bind(py).repr()?;
         Ok(format!("<CachedGenerator capacity={} generator={generator}>", self.capacity))
@@ -268,16 +295,17 @@ impl CachedGenerator {
         let ring = Self::ring(this)?;
         this.py().detach(move || call(&ring)).map(Id::to_u64).map_err(raise)
     }
-}
 
-impl CachedGenerator {
     /// Returns the next ID after `poll` has returned `None`. The core decides how long the call waits.
     #[cold]
     #[inline(never)]
     fn wait(this: &Bound<'_, Self>) -> PyResult<u64> {
         let (ring, held) = (Self::ring(this)?, this.get().generator.get().held());
-        let waited = this.py().detach(move || ring.next_id_interruptibly(held, signals))?;
-        waited.map(Id::to_u64).map_err(raise)
+        match wait_in_pauses(this.py(), held, || ring.try_next_id())? {
+            Ok(id) => Ok(id.to_u64()),
+            // The last attempt is repeated by a call that counts and reports its failure.
+            Err(_) => Self::call(this, |ring| ring.next_id_within(Duration::ZERO)),
+        }
     }
 }
 
@@ -290,10 +318,7 @@ impl Drop for CachedGenerator {
     }
 }
 
-fn handler_of(
-    name: &str,
-    function: &Bound<'_, PyAny>,
-) -> PyResult<impl Fn(&Error) + Send + Sync + 'static> {
-    let function = Callback::new(name, function)?;
-    Ok(move |error: &Error| function.call(|py| exception(py, error)))
+fn calling(handler: &Arc<Callback>) -> impl Fn(&Error) + Send + Sync + 'static {
+    let handler = Arc::clone(handler);
+    move |error: &Error| handler.call(|py| exception(py, error))
 }

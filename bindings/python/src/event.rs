@@ -1,5 +1,7 @@
 //! Lease events, which the threads that renew leases report to Python.
 
+use std::sync::Arc;
+
 use flakeid::LeaseEvent as Core;
 use pyo3::prelude::*;
 
@@ -67,7 +69,7 @@ impl LeaseEvent {
 }
 
 /// Returns an observer that calls a Python function for each event.
-pub(crate) fn observer(function: Callback) -> impl Fn(&Core) + Send + Sync + 'static {
+pub(crate) fn observer(function: Arc<Callback>) -> impl Fn(&Core) + Send + Sync + 'static {
     move |event| {
         function.call(|py| Ok(Bound::new(py, LeaseEvent(event.clone()))?.into_any()));
     }

@@ -6,13 +6,15 @@ use std::ffi::CStr;
 
 use std::sync::Arc;
 
-use flakeid::{Error, Generator as Held, Id, Window};
+use flakeid::{Generator as Held, Id, Window};
 use pyo3::exceptions::{PyMemoryError, PyTypeError};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::argument::{count, field, number, wrong_type};
 use crate::buffer::Target;
+use crate::callback::Callback;
 use crate::direct::DirectMethod;
 use crate::error::raise;
 use crate::layout::{Chosen, Layout};
@@ -20,11 +22,8 @@ use crate::local::LocalGenerator;
 use crate::polled::{Polled, polled};
 use crate::stats::Stats;
 use crate::status::Lease;
+use crate::waiting::{MOST_AT_ONCE, fill, wait};
 use crate::{clock, settings};
-
-/// The largest number of IDs that are generated before other Python threads can run. Generating this
-/// many IDs takes a few tens of microseconds.
-const MOST_AT_ONCE: usize = 1 << 16;
 
 /// A generator of unique IDs for one node. The IDs strictly increase across all threads.
 ///
@@ -82,6 +81,7 @@ pub(crate) struct Generator {
     held: Held,
     /// The lease that is closed when the interpreter exits; `None` if the node is not leased.
     _listed: Option<Arc<Held>>,
+    on_event: Option<Arc<Callback>>,
 }
 
 impl Drop for Generator {
@@ -98,8 +98,8 @@ impl Drop for Generator {
 
 impl Generator {
     /// Creates the Python object for a leased generator.
-    pub(crate) fn leased(listed: Arc<Held>) -> Self {
-        Self { held: Held::clone(&listed), _listed: Some(listed) }
+    pub(crate) fn leased(listed: Arc<Held>, on_event: Option<Arc<Callback>>) -> Self {
+        Self { held: Held::clone(&listed), _listed: Some(listed), on_event }
     }
 
     #[inline(always)]
@@ -115,28 +115,6 @@ impl Generator {
     fn settle(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.held.settle()).map_err(raise)
     }
-
-    /// Fills `ids`, and returns the number of IDs, or the core's error. Generates a short fill that
-    /// needs no wait without releasing the GIL.
-    fn fill_waiting(&self, py: Python<'_>, ids: &mut [Id]) -> PyResult<Result<usize, Error>> {
-        let mut have = 0;
-        if ids.len() <= MOST_AT_ONCE {
-            have = self.held.try_fill(ids).unwrap_or_default();
-        }
-        let rest = &mut ids[have..];
-        let more = py.detach(|| self.held.fill_interruptibly(rest, signals))?;
-        Ok(more
-            .map(|more| have + more)
-            .or_else(|error| if have > 0 { Ok(have) } else { Err(error) }))
-    }
-}
-
-/// Lets Python handle signals, so that Ctrl-C ends a call that waits. The thread must be detached.
-///
-/// # Errors
-/// The exception that a signal handler raised.
-pub(crate) fn signals() -> PyResult<()> {
-    Python::attach(|py| py.check_signals())
 }
 
 pub(crate) struct NextId;
@@ -207,7 +185,7 @@ impl Generator {
             builder = builder.window(window_of(window, layout.max_tick())?);
         }
         let built = builder.build().map_err(raise)?;
-        Ok(Self { held: built.into(), _listed: None })
+        Ok(Self { held: built.into(), _listed: None, on_event: None })
     }
 
     /// Returns the next n IDs in order. Returns fewer IDs, but at least one, if the generator could
@@ -223,13 +201,15 @@ impl Generator {
             PyMemoryError::new_err(format!("not enough memory for a list of {n} IDs"))
         })?;
         let mut numbers = vec![0; n.min(MOST_AT_ONCE)];
-        // Each piece releases the GIL, so that other threads run while a long list is created.
         while list.len() < n {
             let piece = &mut numbers[..(n - list.len()).min(MOST_AT_ONCE)];
-            match self.fill_waiting(py, Id::from_u64_slice_mut(piece))? {
+            match fill(py, &self.held, Id::from_u64_slice_mut(piece))? {
                 Ok(filled) => {
                     let (end, more) = (list.len(), PyList::new(py, &piece[..filled])?);
                     list.set_slice(end, end, more.as_any())?;
+                    // Another thread that waits for the GIL gets it here.
+                    py.detach(|| ());
+                    py.check_signals()?;
                     if filled < piece.len() {
                         break;
                     }
@@ -247,7 +227,7 @@ impl Generator {
     /// memoryview). Do not use the array in other threads during the call, because long fills run
     /// without the GIL.
     fn fill(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
-        self.fill_waiting(py, Target::from_python(buffer)?.ids())?.map_err(raise)
+        fill(py, &self.held, Target::from_python(buffer)?.ids())?.map_err(raise)
     }
 
     /// Fills an array like fill(), but never waits.
@@ -365,11 +345,9 @@ impl Generator {
     fn __next__(&self, py: Python<'_>) -> PyResult<u64> {
         match self.held.try_next_id() {
             Ok(id) => Ok(id.to_u64()),
-            Err(error) => {
-                let attempt = |slice| self.held.next_id_within(slice);
-                let waited = py.detach(|| self.held.wait_interruptibly(error, attempt, signals))?;
-                waited.map(Id::to_u64).map_err(raise)
-            }
+            Err(error) => wait(py, &self.held, error, |slice| self.held.next_id_within(slice))?
+                .map(Id::to_u64)
+                .map_err(raise),
         }
     }
 
@@ -388,6 +366,23 @@ impl Generator {
             "a Generator cannot be copied or pickled: two generators with the same position would \
              issue the same IDs; build another one with a node of its own",
         ))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.on_event.as_ref().map_or(Ok(()), |function| function.traverse(&visit))
+    }
+
+    /// Closes the generator if the garbage collector is about to free it together with its event
+    /// function. `flakeid._at_exit` makes this method the finalizer, which runs before `__clear__`, so
+    /// that the event function gets its last event while the objects to which it refers are complete.
+    fn _collect(&self, py: Python<'_>) {
+        if self.on_event.is_some() {
+            self.close(py);
+        }
+    }
+
+    fn __clear__(&self) {
+        self.on_event.iter().for_each(|function| function.clear());
     }
 
     fn __repr__(&self) -> String {

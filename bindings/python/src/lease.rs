@@ -75,7 +75,8 @@ use crate::{clock, exit, settings};
 ///     reuse: Whether a node that was leased before may be leased again (default: True). Without
 ///         reuse, each start of the program uses up a node, until no node is left.
 ///     on_event: A function that is called with a LeaseEvent for each event of the lease, on the
-///         lease's thread. A lease with an event function is not shared with other generators.
+///         lease's thread. The function should return quickly, because the lease is not renewed
+///         during its call. A lease with an event function is not shared with other generators.
 // [/options]
 ///
 /// Raises:
@@ -113,10 +114,11 @@ pub(crate) fn lease(
         let (from, to) = range_of(nodes, layout.max_node())?;
         builder = builder.nodes(from, to);
     }
-    if let Some(on_event) = on_event {
-        builder = builder.observer(observer(Callback::new("on_event", on_event)?));
+    let on_event = on_event.map(|function| Callback::new("on_event", function)).transpose()?;
+    if let Some(on_event) = &on_event {
+        builder = builder.observer(observer(Arc::clone(on_event)));
     }
-    open(py, builder).map(Generator::leased)
+    Ok(Generator::leased(open(py, builder)?, on_event))
 }
 
 /// The leases that `auto` has opened, which last until the process ends.
@@ -151,7 +153,7 @@ pub(crate) fn auto(
     let Layout(layout) = Layout::from_chosen(layout);
     let clock = clock.map(clock::named).transpose()?.unwrap_or_default();
     let open = || open(py, Held::auto(layout).map_err(raise)?.clock(clock));
-    let generator = open().map(Generator::leased)?;
+    let generator = Generator::leased(open()?, None);
     if !is_kept(&layout, clock) {
         let kept = open()?;
         KEPT.lock().unwrap_or_else(PoisonError::into_inner).push((layout, clock, kept));

@@ -32,6 +32,7 @@ mod stats;
 mod status;
 mod text;
 mod time;
+mod waiting;
 
 use pyo3::prelude::*;
 use pyo3::types::PyModule;
@@ -45,7 +46,7 @@ macro_rules! functions {
     };
 }
 
-/// 64-bit, K-ordered IDs of the Snowflake family.
+/// Defines the classes and functions of the package flakeid.
 #[pymodule(gil_used = false)]
 fn _flakeid(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();

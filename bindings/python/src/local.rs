@@ -8,13 +8,14 @@ use std::ffi::CStr;
 use flakeid::{Generator as Held, LocalGenerator as Share};
 use flakeid_core::Id;
 use pyo3::exceptions::PyRuntimeError;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 
 use crate::direct::DirectMethod;
 use crate::error::raise;
-use crate::generator::signals;
 use crate::guarded::Guarded;
 use crate::polled::{Polled, polled};
+use crate::waiting::wait;
 
 /// The fastest way to generate single IDs, for use by one thread at a time. Generator.local returns
 /// a LocalGenerator.
@@ -92,9 +93,8 @@ impl LocalGenerator {
         };
         let mut lent = Lent::new(this);
         let share = lent.share.as_mut().ok_or_else(in_use)?;
-        let attempt = |slice| share.next_id_within(slice);
         let held = &this.get().held;
-        let waited = this.py().detach(|| held.wait_interruptibly(error, attempt, signals))?;
+        let waited = wait(this.py(), held, error, |slice| share.next_id_within(slice))?;
         waited.map(Id::to_u64).map_err(raise)
     }
 }
@@ -150,6 +150,10 @@ impl LocalGenerator {
             Some(id) => Ok(id.to_u64()),
             None => Self::next_id_slowly(this),
         }
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.generator)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -96,7 +96,9 @@ def fetch(port, count, server, path=""):
         assert server.poll() is None
         assert time.monotonic() < deadline
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=TIMEOUT) as answer:
+            with urllib.request.urlopen(
+                f"http://127.0.0.1:{port}/{path}", timeout=TIMEOUT
+            ) as answer:
                 ids.add(json.load(answer)["id"])
         except OSError:
             time.sleep(0.05)

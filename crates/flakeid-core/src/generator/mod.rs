@@ -226,6 +226,13 @@ impl Generator {
         Ok(first.len() + self.try_fill(rest).unwrap_or(0))
     }
 
+    /// Counts the last two waits as one, for a caller that divides a long wait into several calls.
+    #[cfg(feature = "std")]
+    #[doc(hidden)]
+    pub fn merge_waits(&self) {
+        self.cell.merge_waits();
+    }
+
     /// Fills `ids` like [`fill`](Self::fill), but never waits.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use flakeid_core::{Error, Id};
 
-use super::{CachedGenerator, Generator, Kind};
+use super::{Generator, Kind};
 
 /// The longest time for which a call waits before it checks whether it was interrupted.
 const SLICE: Duration = Duration::from_millis(100);
@@ -28,10 +28,13 @@ impl Generator {
         mut check: impl FnMut() -> Result<(), E>,
     ) -> Result<Result<T, Error>, E> {
         let begun = Instant::now();
-        let mut waited = Duration::ZERO;
+        let (mut waited, mut slept) = (Duration::ZERO, Duration::ZERO);
         loop {
             let left = self.max_wait().saturating_sub(waited);
             let slice = if !left.is_zero() && self.would_wait(&error) {
+                if !slept.is_zero() {
+                    either!(&self.0, it => it.merge_waits());
+                }
                 left.min(SLICE)
             } else if let Some(pause) = self.retry_pause(&error, waited) {
                 thread::sleep(pause.min(SLICE));
@@ -44,6 +47,7 @@ impl Generator {
                 Err(again) => error = again,
             }
             // A wait for a manual clock moves the clock and takes no time, so the requested time counts, too.
+            slept = slice;
             waited = begun.elapsed().max(waited.saturating_add(slice));
             check()?;
         }
@@ -96,38 +100,6 @@ impl Generator {
         match &self.0 {
             Kind::Fixed(fixed) => fixed.would_wait(error),
             Kind::Leased(leased) => leased.would_wait(error),
-        }
-    }
-}
-
-impl CachedGenerator {
-    /// Returns the next ID like [`next_id`](Self::next_id). `generator` is the ring's generator. `check` is called at
-    /// least every 100 ms, and ends the call if it returns an error.
-    ///
-    /// # Errors
-    /// The error of `check`. The inner result contains the errors of [`next_id`](Self::next_id).
-    #[doc(hidden)]
-    pub fn next_id_interruptibly<E>(
-        &self,
-        generator: &Generator,
-        mut check: impl FnMut() -> Result<(), E>,
-    ) -> Result<Result<Id, Error>, E> {
-        let begun = Instant::now();
-        let mut checked = begun;
-        loop {
-            let error = match self.try_next_id() {
-                Ok(id) => return Ok(Ok(id)),
-                Err(error) => error,
-            };
-            match generator.retry_pause(&error, begun.elapsed()) {
-                Some(pause) => thread::sleep(pause.min(SLICE / 2)),
-                // This call counts and reports the failure.
-                None => return Ok(self.next_id_within(Duration::ZERO)),
-            }
-            if checked.elapsed() > SLICE / 2 {
-                check()?;
-                checked = Instant::now();
-            }
         }
     }
 }
@@ -193,6 +165,8 @@ mod tests {
         let mut ids = [Id::from_u64(0); 3];
         assert_eq!(generator.fill_interruptibly(&mut ids, || Ok::<_, ()>(())), Ok(Ok(3)));
         assert!(ids.is_sorted_by(|a, b| a < b));
+        // The wait for each of the three ticks was divided into thousands of slices.
+        assert_eq!(generator.stats().waits, 3);
     }
 
     #[test]

@@ -154,6 +154,13 @@ impl LeasedGenerator {
         self.shared_lease().generator().is_some_and(|generator| generator.would_wait(error))
     }
 
+    /// Counts the last two waits as one, as [`Generator::merge_waits`] does.
+    pub(crate) fn merge_waits(&self) {
+        if let Some(generator) = self.shared_lease().generator() {
+            generator.merge_waits();
+        }
+    }
+
     /// Fills `ids` like [`fill`](Self::fill), but never waits.
     ///
     /// # Errors
