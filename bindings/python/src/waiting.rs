@@ -19,6 +19,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 ///
 /// # Errors
 /// The exception that a signal handler raised.
+#[expect(clippy::redundant_closure_for_method_calls, reason = "the method is not general enough")]
 fn signals() -> PyResult<()> {
     Python::attach(|py| py.check_signals())
 }
