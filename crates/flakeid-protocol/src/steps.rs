@@ -2,7 +2,7 @@
 //! follow the host's clock and write fences and expiries of a wrong time.
 //!
 //! The check compares the wall clock with a clock that counts from the host's boot and is never set. A step forward is
-//! a correction only if it lasts. Until then, the store refuses every request, so a step that is undone changes nothing.
+//! a correction only if it lasts. Until then, the store refuses every change, so a step that is undone changes nothing.
 
 use crate::{Bounds, Refusal};
 
@@ -56,7 +56,7 @@ impl AcceptedTime {
         Self { time, stepped: None }
     }
 
-    /// Accepts a reading, or returns the refusal of every request. In both cases, also returns the value to keep. The
+    /// Accepts a reading, or returns the refusal of every change. In both cases, also returns the value to keep. The
     /// clock may be ahead of the accepted one by `max_skew`, and a step must last for `max_window`.
     #[must_use]
     pub fn judge(self, now: HostTime, bounds: &Bounds) -> (Self, Option<Refusal>) {

@@ -9,9 +9,9 @@ use rustix::io::Errno;
 
 use super::fault::{io_fault, reject};
 use super::files::StoreFiles;
-use flakeid_protocol::Bounds;
 use flakeid_protocol::steps::{AcceptedTime, HostTime};
 use flakeid_protocol::store::Fault;
+use flakeid_protocol::{Bounds, Refusal};
 
 /// The file next to the database that records the database's progress. A database with less progress than this file
 /// records is an older copy. The store's lock is held while this file is open.
@@ -71,19 +71,19 @@ impl<'a> Serial<'a> {
         Ok(Some(Self { files, file, recorded, time }))
     }
 
-    /// Checks that the host's clock was not set forward recently. The file also records a step for which requests are
-    /// refused, because the process that sees the step next may be another one.
-    pub(super) fn check_clock(&mut self, now: HostTime) -> Result<(), Fault> {
+    /// Returns the refusal of every change if the host's clock was set forward recently. The file also records such a
+    /// step, because the process that sees the step next may be another one.
+    pub(super) fn check_clock(&mut self, now: HostTime) -> Result<Option<Refusal>, Fault> {
         let (Some((progress, bounds)), Some(time)) = (self.recorded, self.time) else {
             self.time = Some(AcceptedTime::new(now));
-            return Ok(());
+            return Ok(None);
         };
         let (judged, refusal) = time.judge(now, &bounds);
         self.time = Some(judged);
         if judged.stepped != time.stepped {
             self.record(progress, bounds)?;
         }
-        refusal.map_or(Ok(()), |refusal| Err(refusal.into()))
+        Ok(refusal)
     }
 
     /// Writes the progress, the bounds and the accepted time durably to the file.

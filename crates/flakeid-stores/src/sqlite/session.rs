@@ -14,9 +14,9 @@ use super::serial::{NO_BOUNDS, Progress, Serial};
 use super::transaction::SqliteTransaction;
 use crate::machine;
 use crate::sql::{DatabaseState, SqlLedger};
-use flakeid_protocol::Bounds;
 use flakeid_protocol::steps::HostTime;
 use flakeid_protocol::store::Fault;
+use flakeid_protocol::{Bounds, Refusal};
 
 /// The number of transactions between two checkpoints, which copy the write-ahead log into the database file.
 const CHECKPOINT_EVERY: u64 = 64;
@@ -39,6 +39,8 @@ pub(super) struct Session<'a> {
     now: i64,
     /// Whether the transaction has changes to commit.
     changed: bool,
+    /// The reason why the transaction may change nothing, because the host's clock was set forward.
+    refusal: Option<Refusal>,
 }
 
 impl<'a> Session<'a> {
@@ -50,7 +52,7 @@ impl<'a> Session<'a> {
         host: Option<HostTime>,
     ) -> Result<Option<Self>, Fault> {
         let Some(mut serial) = Serial::lock(files)? else { return Ok(None) };
-        host.map_or(Ok(()), |host| serial.check_clock(host))?;
+        let refusal = host.map_or(Ok(None), |host| serial.check_clock(host))?;
         let (file, in_file) = read_header(files)?;
         let fault = |error: rusqlite::Error| sqlite_fault(&files.file, &error);
         let connection = open(files)?;
@@ -100,7 +102,7 @@ impl<'a> Session<'a> {
             (None, _) => Meta::new(reached, (reached > 0).then_some(now), file),
         };
         let changed = created;
-        Ok(Some(Self { connection, serial, files, in_file, meta, bounds, now, changed }))
+        Ok(Some(Self { connection, serial, files, in_file, meta, bounds, now, changed, refusal }))
     }
 
     pub(super) fn ledger<'s>(
@@ -136,6 +138,9 @@ impl<'a> Session<'a> {
     pub(super) fn commit(mut self) -> Result<(), Fault> {
         if !self.changed {
             return Ok(());
+        }
+        if let Some(refusal) = self.refusal {
+            return Err(refusal.into());
         }
         self.meta.serial += 1;
         let serial = self.meta.serial;
