@@ -245,7 +245,7 @@ func WithSequenceStart(sequenceStart uint32) SharedOption {
 
 // WithMaxWait sets the longest time that a call waits without issuing an ID, in whole milliseconds; the
 // default is 1 s or two ticks, whichever is longer. Opening a lease may take up to 2 s longer because of
-// the connection to the store.
+// the connection to the store, or up to 30 s in total if the store grants nothing after a restart.
 func WithMaxWait(maxWait time.Duration) SharedOption {
 	return func(s *settings) {
 		s.duration("max_wait_ms", "WithMaxWait", maxWait)

@@ -773,7 +773,8 @@ typedef struct flakeid_lease_config {
     /**
      * The longest time that a call waits without issuing an ID. This field requires the flag
      * FLAKEID_HAS_MAX_WAIT; the default is 1 s or two ticks, whichever is longer. Opening a lease
-     * may take up to 2 s longer because of the connection to the store.
+     * may take up to 2 s longer because of the connection to the store, or up to 30 s in total if
+     * the store grants nothing after a restart.
      */
     uint64_t max_wait_ms;
     /**

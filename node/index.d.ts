@@ -217,8 +217,8 @@ interface CommonLeaseOptions {
   sequenceStart?: number | bigint | undefined;
   /**
    * The longest time that a call waits without issuing an ID, in milliseconds. Opening a lease may
-   * take up to 2 s longer because of the connection to the store. Default: 1 s or two ticks,
-   * whichever is longer.
+   * take up to 2 s longer because of the connection to the store, or up to 30 s in total if the
+   * store grants nothing after a restart. Default: 1 s or two ticks, whichever is longer.
    */
   maxWaitMs?: number | bigint | undefined;
   /**

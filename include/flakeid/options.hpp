@@ -232,7 +232,7 @@ public:
     }
     // The longest time that a call waits without issuing an ID (default: 1 s or two ticks,
     // whichever is longer). Opening a lease may take up to 2 s longer because of the connection to
-    // the store.
+    // the store, or up to 30 s in total if the store grants nothing after a restart.
     lease_options &max_wait(milliseconds value) {
         return set(FLAKEID_HAS_MAX_WAIT, config_.max_wait_ms, detail::count(value));
     }

@@ -87,7 +87,8 @@ pub struct LeaseConfig {
     pub ttl_ms: u64,
     /// The longest time that a call waits without issuing an ID. This field requires the flag
     /// FLAKEID_HAS_MAX_WAIT; the default is 1 s or two ticks, whichever is longer. Opening a lease
-    /// may take up to 2 s longer because of the connection to the store.
+    /// may take up to 2 s longer because of the connection to the store, or up to 30 s in total if
+    /// the store grants nothing after a restart.
     pub max_wait_ms: u64,
     /// NULL, or a function that is called for each lease event, on a library thread, one call at a
     /// time. The function should return quickly, may close and free the generator, and must not

@@ -87,7 +87,8 @@ abstract class Options<B extends Options<B>> {
 
     /**
      * Sets the longest time that a call waits without issuing an ID; the default is 1 s or two ticks, whichever is
-     * longer. Opening a lease may take up to 2 s longer because of the connection to the store.
+     * longer. Opening a lease may take up to 2 s longer because of the connection to the store, or up to 30 s in
+     * total if the store grants nothing after a restart.
      */
     public B maxWait(Duration maxWait) {
         settings.duration("max_wait_ms", "maxWait", maxWait);

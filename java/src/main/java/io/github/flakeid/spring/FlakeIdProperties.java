@@ -51,7 +51,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  *     is 0
  * @param maxWait the longest time that a call waits without issuing an ID; the default is 1 s or two
  *     ticks, whichever is longer. Opening a lease may take up to 2 s longer because of the connection to
- *     the store
+ *     the store, or up to 30 s in total if the store grants nothing after a restart
  * @param clock the clock: {@code gated}, {@code system} or {@code coarse}; the default is {@code gated}.
  *     With {@code gated}, the time is exact, and on suitable processors the system clock is read only a
  *     few times per millisecond. With {@code system}, the system clock is read for every ID. With {@code
