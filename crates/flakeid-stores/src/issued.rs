@@ -201,6 +201,7 @@ mod tests {
 
     use super::*;
 
+    #[allow(clippy::unnecessary_wraps, reason = "the result of a source")]
     fn issued(name: &'static str, seconds_left: i64) -> Result<Issued<&'static str>, Fault> {
         Ok(Issued { credentials: name, expires: Some(unix_ms() + seconds_left * 1_000) })
     }

@@ -83,7 +83,7 @@ mod conformance {
 
     fn on_shared_server(test: Test) {
         static SERVER: Shared<Pooled> = Shared::new();
-        test(&*SERVER.get(|| Pooled::new()));
+        test(&*SERVER.get(Pooled::new));
     }
 
     fn on_new_server(test: Test) {

@@ -292,6 +292,7 @@ impl Broker {
 
     /// Stops granting nodes, and releases the blocks. Waits at most `timeout` for the release. Returns the number of
     /// blocks that were not released. They stay reserved until their leases expire.
+    #[allow(clippy::must_use_candidate, reason = "a caller that has no log ignores the number")]
     pub fn close(&self, timeout: Duration) -> usize {
         let deadline = Instant::now() + timeout;
         // A forked child does not own the broker's blocks, so the child must not release them.

@@ -57,7 +57,7 @@ impl Descendants {
     pub(super) fn adopt() -> io::Result<Self> {
         // The link is `PROCESS/task/THREAD`, and the first thread has the ID of its process.
         let thread = fs::read_link("/proc/thread-self").unwrap_or_default();
-        if thread.iter().next() != thread.iter().last() {
+        if thread.iter().next() != thread.file_name() {
             return Err(io::Error::other("this is not the main thread of the process"));
         }
         set_child_subreaper(Some(getpid()))?;
