@@ -97,8 +97,8 @@ enum Task {
     /// Run the tests of every language with every kind of server, loom models, proof and README. Prints first which
     /// steps run, how long each took last time, and what is installed.
     Test(Choice),
-    /// Check formatting, Rust, the documentation, Python, JavaScript, workflows, names, English, circles between
-    /// modules, and the lists of public items. Warnings are errors.
+    /// Check formatting, Rust, the documentation, Python, JavaScript, workflows, English, examples and the lists of
+    /// public items. Warnings are errors.
     Lint {
         /// Run only the checks that need no compiled code. They take a few seconds.
         #[arg(long)]

@@ -63,7 +63,7 @@ final class Rings {
         ring.close();
         check(refillers() == others, "the thread of the ring continues");
         Refusals.refused("FLAKEID_CLOSED", ring::nextId);
-        check(ring.stats().taken() == 1 && ring.stats().size() == 0, "what is left: " + ring.stats());
+        check(ring.stats().taken() == 1 && ring.stats().size() == 0, "the rest of the ring: " + ring.stats());
         check(ring.stats().rejectedTake() == 0, "closing does not count as a refusal: " + ring.stats());
         check(generator.nextId() > last, "the generator continues");
     }

@@ -1,18 +1,14 @@
-//! The project's own lints: modules do not use each other in circles, retired names do not return,
-//! the English follows the style guide, public types have examples, the guide lists all environment
-//! variables and all error messages, and the workflows pin versions and list all platforms.
+//! The project's own lints: the English follows the style guide, public types have examples, the guide
+//! lists all environment variables and all error messages, and the workflows pin versions and list all
+//! platforms.
 //!
-//! `cargo xtask lint` runs all lints; its arguments are the platforms of a release. `--list
-//! FOLDER…` prints the findings of the English lint, and `--write-baseline` writes its baseline.
-//! `--list-messages` prints the error messages of the sources, and `--write-errors` writes the pages
+//! `cargo xtask lint` runs all lints; its arguments are the platforms of a release. `--list-messages` prints the error messages of the sources, and `--write-errors` writes the pages
 //! of the guide that list the messages.
 
-mod circles;
 mod english;
 mod environment;
 mod examples;
 mod messages;
-mod retired_words;
 mod tokens;
 mod workflows;
 
@@ -24,8 +20,6 @@ use flakeid_steps::{Failed, Outcome, files};
 fn check(platforms: &[String]) -> Outcome {
     let sources = files::of_project()?;
     let checks = [
-        retired_words::check(&sources),
-        circles::check(&sources),
         english::check(&sources),
         environment::check(&sources),
         examples::check(&sources),
@@ -40,12 +34,6 @@ fn check(platforms: &[String]) -> Outcome {
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.split_first() {
-        Some((option, folders)) if option == "--list" => {
-            files::of_project().and_then(|sources| english::list(&sources, folders))
-        }
-        Some((option, [])) if option == "--write-baseline" => {
-            files::of_project().and_then(|sources| english::write_baseline(&sources))
-        }
         Some((option, [])) if option == "--list-messages" => {
             files::of_project().and_then(|sources| messages::list(&sources))
         }

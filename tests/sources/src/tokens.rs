@@ -19,6 +19,7 @@ pub(crate) struct Token {
     pub(crate) line: usize,
 }
 
+#[cfg(test)]
 impl Token {
     pub(crate) fn is_word(&self) -> bool {
         self.text.starts_with(|first: char| first.is_alphabetic() || first == '_')
@@ -52,6 +53,7 @@ impl Language {
 }
 
 /// Returns the code of a source file, without comments, strings and numbers.
+#[cfg(test)]
 pub(crate) fn tokens(text: &str, language: Language) -> Vec<Token> {
     let mut tokens = pieces(text, language);
     tokens.retain(|token| token.kind == Kind::Code);
