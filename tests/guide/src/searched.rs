@@ -1,4 +1,4 @@
-//! The search in the built guide: readers who search for an error code or an error message find it.
+//! The search in the built guide: readers who search for an error code or a typical message find it.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 /// The folder of the built guide.
 const BOOK: &str = "target/docs/book";
 
-/// The table of codes and messages.
+/// The table of codes and typical messages.
 const TABLE: &str = "errors.toml";
 
 /// The part of [`TABLE`] that readers search for.
@@ -29,7 +29,7 @@ struct Group {
     messages: Vec<String>,
 }
 
-/// Checks that the index of the search contains every code and every message.
+/// Checks that the index of the search contains every code and message of the table.
 pub(crate) fn check() -> Outcome {
     let table: Table = toml::from_str(&files::text(TABLE)?)
         .map_err(|error| Failed(format!("{TABLE}: {error}")))?;

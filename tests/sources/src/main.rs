@@ -1,15 +1,14 @@
 //! The project's own lints: the English follows the style guide, public types have examples, the guide
-//! lists all environment variables and all error messages, and the workflows pin versions and list all
+//! lists all environment variables and all error codes, and the workflows pin versions and list all
 //! platforms.
 //!
-//! `cargo xtask lint` runs all lints; its arguments are the platforms of a release. `--list-messages` prints the error messages of the sources, and `--write-errors` writes the pages
-//! of the guide that list the messages.
+//! `cargo xtask lint` runs all lints; its arguments are the platforms of a release. `--write-errors`
+//! writes the pages of the guide that list the error codes.
 
 mod english;
 mod environment;
 mod examples;
 mod messages;
-mod tokens;
 mod workflows;
 
 use std::process::ExitCode;
@@ -34,9 +33,6 @@ fn check(platforms: &[String]) -> Outcome {
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.split_first() {
-        Some((option, [])) if option == "--list-messages" => {
-            files::of_project().and_then(|sources| messages::list(&sources))
-        }
         Some((option, [])) if option == "--write-errors" => messages::write(),
         _ => check(&arguments),
     };

@@ -1,7 +1,6 @@
-//! The error codes and messages in `errors.toml`: the table contains every code and every message of the sources, and
-//! the pages of the guide are generated from the table.
+//! The error codes in `errors.toml`: the table contains every code with its next step, and the pages of the guide are
+//! generated from the table.
 
-mod extraction;
 mod pages;
 
 use std::collections::BTreeSet;
@@ -10,11 +9,17 @@ use std::path::PathBuf;
 use flakeid_steps::{Failed, Outcome, files};
 use serde::Deserialize;
 
-/// The table of codes and messages.
+/// The table of codes, and of groups of messages.
 const TABLE: &str = "errors.toml";
 
 /// The codes with their properties, which the tests of every language compare with the language's own codes.
 const CODES: &str = "tests/vectors/errors.json";
+
+/// The folders whose sources contain messages.
+const FOLDERS: [&str; 6] = ["crates", "bindings", "node", "python", "java", "go"];
+
+/// The extensions of these sources.
+const LANGUAGES: [&str; 6] = ["rs", "js", "py", "java", "go", "sql"];
 
 /// The contents of [`TABLE`].
 #[derive(Deserialize)]
@@ -22,8 +27,6 @@ const CODES: &str = "tests/vectors/errors.json";
 struct Table {
     code: Vec<Explanation>,
     group: Vec<Group>,
-    /// The strings in the sources that look like messages, but do not belong to an error.
-    other_strings: Vec<String>,
 }
 
 /// A code, with its meaning and the next step of the reader.
@@ -35,7 +38,7 @@ struct Explanation {
     next: String,
 }
 
-/// Messages that require the same next step.
+/// Messages that require the same next step, of which the table quotes typical ones.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Group {
@@ -76,17 +79,22 @@ fn read() -> Result<(Table, Codes), Failed> {
     ))
 }
 
-/// Checks that the table lists exactly the codes and the messages, and that the pages are up to date.
+/// Checks that the table lists exactly the codes, that every next step is given, that the sources contain the quoted
+/// messages, and that the pages are up to date.
 pub(crate) fn check(sources: &[PathBuf]) -> Outcome {
     let (table, codes) = read()?;
-    let mut found = extraction::messages(sources)?;
     let mut wrong = Vec::new();
     let known: BTreeSet<&str> = codes.all().map(|code| code.code.as_str()).collect();
     let listed: BTreeSet<&str> = table.code.iter().map(|code| code.code.as_str()).collect();
     for code in known.symmetric_difference(&listed) {
         wrong.push(format!("{TABLE} and {CODES} differ in the code {code}"));
     }
-    let mut seen = BTreeSet::new();
+    for code in &table.code {
+        if code.meaning.is_empty() || code.next.is_empty() {
+            wrong.push(format!("{TABLE}: {} lacks the meaning or the next step", code.code));
+        }
+    }
+    let contents = contents(sources)?;
     for group in &table.group {
         for code in group.codes.iter().filter(|code| !known.contains(code.as_str())) {
             wrong.push(format!("{TABLE}: {:?} has the unknown code {code}", group.title));
@@ -94,16 +102,9 @@ pub(crate) fn check(sources: &[PathBuf]) -> Outcome {
         if group.next.is_empty() {
             wrong.push(format!("{TABLE}: {:?} lacks the next step", group.title));
         }
-        seen.extend(&group.messages);
-    }
-    seen.extend(&table.other_strings);
-    for text in seen {
-        if found.remove(text).is_none() {
-            wrong.push(format!("{TABLE}: no source contains {text:?}; delete the entry"));
+        for message in group.messages.iter().filter(|message| !is_in(&contents, message)) {
+            wrong.push(format!("{TABLE}: no source contains the message {message:?}"));
         }
-    }
-    for (text, place) in &found {
-        wrong.push(format!("{place}: {TABLE} lacks the message {text:?}"));
     }
     for (path, page) in pages::all(&table, &codes)? {
         if files::text(path)? != page {
@@ -123,10 +124,38 @@ pub(crate) fn write() -> Outcome {
     Ok(())
 }
 
-/// Prints all messages of the sources with their places.
-pub(crate) fn list(sources: &[PathBuf]) -> Outcome {
-    for (text, place) in extraction::messages(sources)? {
-        println!("{place}\t{text}");
+/// Returns the sources that contain messages as one string.
+fn contents(sources: &[PathBuf]) -> Result<String, Failed> {
+    let mut contents = String::new();
+    let is_source = |path: &&PathBuf| {
+        let extension = path.extension().unwrap_or_default().to_string_lossy();
+        LANGUAGES.contains(&extension.as_ref())
+            && FOLDERS.iter().any(|folder| path.starts_with(folder))
+    };
+    for path in sources.iter().filter(is_source) {
+        contents.push_str(&joined(&files::text(path)?));
     }
-    Ok(())
+    Ok(contents)
+}
+
+/// Joins the lines of string literals, which end with a backslash in Rust.
+fn joined(source: &str) -> String {
+    source.split("\\\n").map(str::trim_start).collect()
+}
+
+/// Whether the sources contain the parts of a message between its values.
+fn is_in(contents: &str, message: &str) -> bool {
+    message.split('…').all(|part| contents.contains(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_in, joined};
+
+    #[test]
+    fn quoted_message_is_found_across_lines_and_values() {
+        let source = joined("    format!(\n        \"node {node} is \\\n         held by {}\")");
+        assert!(is_in(&source, "node … is held by …"));
+        assert!(!is_in(&source, "node … is free"));
+    }
 }
