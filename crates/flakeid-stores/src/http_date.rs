@@ -1,24 +1,17 @@
 //! Dates in HTTP headers.
 
+use flakeid_core::Rfc3339;
+
 /// Converts an HTTP date to Unix milliseconds. Accepts dates such as `Sun, 06 Nov 1994 08:49:37 GMT`, the only format
 /// that Go servers send.
 pub(crate) fn unix_ms(text: &str) -> Option<i64> {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let (_, text) = text.split_once(", ")?;
-    let parts: Vec<&str> = text.strip_suffix(" GMT")?.split([' ', ':']).collect();
-    let number = |at: usize, max: i64| -> Option<i64> {
-        parts.get(at)?.parse().ok().filter(|number| (0..=max).contains(number))
-    };
-    let month = MONTHS.iter().position(|name| parts.get(1) == Some(name))? as i64;
-    let (day, year) = (number(0, 31)?, number(2, 9999)?);
-    let (hour, minute, second) = (number(3, 23)?, number(4, 59)?, number(5, 60)?);
-    // Years are counted from March, so that a leap day is the last day of its year. The number 719,468 is the number of
-    // days from 0000-03-01 to 1970-01-01.
-    let (year, month) = if month < 2 { (year - 1, month + 10) } else { (year, month - 2) };
-    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    let days = year * 365 + leap_days + (month * 153 + 2) / 5 + day - 1 - 719_468;
-    Some((((days * 24 + hour) * 60 + minute) * 60 + second) * 1000)
+    let parts: Vec<&str> = text.split(' ').collect();
+    let &[day, month, year, time, "GMT"] = parts.as_slice() else { return None };
+    let month = MONTHS.iter().position(|name| *name == month)? + 1;
+    Rfc3339::parse(&format!("{year}-{month:02}-{day}T{time}Z"))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use flakeid_core::Rfc3339;
 use ring::{digest, hmac};
 
 use super::credentials::Credentials;
@@ -85,19 +86,8 @@ impl Signed<'_> {
 
 /// Formats an instant in Unix seconds as `YYYYMMDDThhmmssZ`.
 fn timestamp(seconds: u64) -> String {
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // Years are counted from March, so that a leap day is the last day of its year. The number 719,468 is the number of
-    // days from 0000-03-01 to 1970-01-01, and 146,097 is the number of days in 400 years.
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (year, month) = (400 * era + year, month + 3);
-    let (year, month) = if month > 12 { (year + 1, month - 12) } else { (year, month) };
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
+    let unix_ms = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000);
+    Rfc3339::new(unix_ms, 0).to_string().replace(['-', ':'], "")
 }
 
 #[cfg(test)]
