@@ -39,7 +39,7 @@ fn prepare_folder(name: &str) -> Result<(String, String), Failed> {
 
 fn rust() -> Outcome {
     let (folder, store) = prepare_folder("rust")?;
-    for program in ["lease", "clocks", "public_ids"] {
+    for program in ["first", "lease", "clocks", "public_ids"] {
         let run = ["run", "--quiet", "--locked", "-p", "flakeid-examples", "--bin", program];
         Step::cargo(&run).within(&folder).env("FLAKEID_STORE", &store).run()?;
     }
@@ -49,6 +49,7 @@ fn rust() -> Outcome {
 fn python(python: &str) -> Outcome {
     let (folder, store) = prepare_folder("python")?;
     for program in [
+        "first.py",
         "lease.py",
         "asyncio_ids.py",
         "clocks.py",
@@ -122,7 +123,7 @@ fn lambda(python: &str, stores: &Stores) -> Outcome {
 fn node(folder: &str) -> Outcome {
     let store = format!("sqlite://{folder}/flakeid.db");
     files::write(format!("{folder}/public.keys"), KEYRING)?;
-    for program in ["lease.mjs", "public_ids.mjs", "clocks.test.mjs"] {
+    for program in ["first.mjs", "lease.mjs", "public_ids.mjs", "clocks.test.mjs"] {
         files::copy(format!("examples/{program}"), format!("{folder}/{program}"))?;
         bounded("node", &[program]).within(folder).env("FLAKEID_STORE", &store).run()?;
     }

@@ -6,10 +6,9 @@ use flakeid_steps::{Failed, Outcome, Step, files, workspace};
 const MARKER: &str = "<!-- file: ";
 
 /// The commands that the README uses in a checkout. The first one generates IDs.
-const COMMANDS: [&str; 3] = [
+const COMMANDS: [&str; 2] = [
     "cargo run -p flakeid-cli --no-default-features -- next -n 5 --store sqlite://flakeid.db",
-    "cargo test",
-    "cargo xtask test",
+    "cargo run -p flakeid-cli --no-default-features -- inspect 2126905504767672320",
 ];
 
 pub(crate) fn check() -> Outcome {
@@ -28,17 +27,18 @@ pub(crate) fn check() -> Outcome {
             return Err(Failed(format!("README.md does not show the command: {command}")));
         }
     }
-    let [first, ..] = COMMANDS;
-    let arguments: Vec<&str> = first.split(' ').skip(1).collect();
+    let [arguments, inspect] =
+        COMMANDS.map(|command| command.split(' ').skip(1).collect::<Vec<_>>());
     let ids = Step::cargo(&arguments).output()?;
     let ids: Result<Vec<u64>, _> = ids.lines().map(str::parse).collect();
     match ids {
         Ok(ids) if ids.len() == 5 && ids.is_sorted_by(|a, b| a < b) => {}
-        _ => return Err(Failed(format!("`{first}` did not print five increasing IDs"))),
+        _ => return Err(Failed(format!("`{}` did not print five increasing IDs", COMMANDS[0]))),
     }
+    Step::cargo(&inspect).run()?;
     omitted_parts_are_reported(&arguments)?;
-    let programs = workspace::build_programs(&["quickstart"])?;
-    Step::new(&files::shown(&programs.join("quickstart"))?, &[]).run()
+    let programs = workspace::build_programs(&["first"])?;
+    Step::new(&files::shown(&programs.join("first"))?, &[]).run()
 }
 
 /// Checks that the command of the README names the Cargo feature of each part that it omits. `next` contains the
