@@ -77,8 +77,7 @@ fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
         let name = built.c_archive.file_name().unwrap_or_default();
         files::copy(&built.c_archive, Path::new(&folder).join(name))?;
     }
-    let is_first_id = chapter.path.ends_with("first-id.md");
-    if is_first_id || chapter.path.ends_with("java.md") {
+    if chapter.path.ends_with("java.md") {
         let work = root().join(WORK).join("java");
         let library = Library { prefix: built.c_library.clone(), work };
         files::copy(flakeid_linking::jar(&library)?, format!("{folder}/flakeid.jar"))?;
@@ -86,10 +85,6 @@ fn run_chapter(chapter: &Chapter, script: &str, built: &Built) -> Outcome {
     if chapter.path.ends_with("python.md") {
         let name = built.wheel.file_name().unwrap_or_default();
         files::copy(&built.wheel, Path::new(&folder).join(name))?;
-    }
-    if is_first_id {
-        // The path of the module in go.mod.
-        files::copy_folder("go", &format!("{WORK}/go"))?;
     }
     if chapter.path.ends_with("bundle-server.md") || chapter.path.ends_with("bundle-page.md") {
         let installed = format!("{}/node_modules", built.bundlers);
