@@ -3,6 +3,7 @@
 import importlib.metadata
 import inspect
 import json
+import os
 import re
 import subprocess
 import sys
@@ -129,3 +130,10 @@ def test_examples_of_the_readme_run(root, tmp_path, monkeypatch):
 def test_guide_mentions_every_option(root, option):
     page = (root / "docs" / "src" / "reference" / "options.md").read_text()
     assert f"In Python: `{option}`" in " ".join(page.split())
+
+
+def test_tests_of_the_guide_pass(root, tmp_path):
+    tests = str(root / "examples" / "testing" / "test_orders.py")
+    run = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", tests]
+    env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    subprocess.run(run, cwd=tmp_path, env=env, check=True)
