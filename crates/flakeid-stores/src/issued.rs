@@ -31,10 +31,20 @@ pub(crate) struct Issued<T> {
 }
 
 impl<T> Issued<T> {
-    /// Creates credentials with the time at which they expire, in the format of RFC 3339.
+    /// Creates credentials with the time at which they expire, in the format of RFC 3339. Credentials with a time that
+    /// cannot be read expire soon, because they would otherwise never be renewed.
     pub(crate) fn new(credentials: T, expires: Option<&str>) -> Self {
-        Self { credentials, expires: expires.and_then(Rfc3339::parse) }
+        let soon = || unix_ms().saturating_add(EARLY_MS);
+        Self { credentials, expires: expires.map(|text| parse(text).unwrap_or_else(soon)) }
     }
+}
+
+/// Parses a time in the format of RFC 3339. The fraction of the second is ignored, because programs print fractions of
+/// any length.
+fn parse(text: &str) -> Option<i64> {
+    let Some((seconds, fraction)) = text.split_once('.') else { return Rfc3339::parse(text) };
+    let zone = fraction.trim_start_matches(|c: char| c.is_ascii_digit());
+    Rfc3339::parse(&format!("{seconds}{zone}"))
 }
 
 /// The credentials from each source. All connections of a process share them, because a connection is replaced after
@@ -202,6 +212,18 @@ mod tests {
     use super::*;
 
     #[allow(clippy::unnecessary_wraps, reason = "the result of a source")]
+    #[test]
+    fn expiry_is_read_with_a_fraction_of_any_length() {
+        let whole = Issued::new((), Some("2027-01-15T08:00:00Z")).expires;
+        assert_eq!(whole, Some(1_800_000_000_000));
+        for text in ["2027-01-15T08:00:00.123456Z", "2027-01-15T09:00:00.9+01:00"] {
+            assert_eq!(Issued::new((), Some(text)).expires, whole, "{text}");
+        }
+        assert_eq!(Issued::new((), None).expires, None);
+        let unreadable = Issued::new((), Some("tomorrow")).expires.unwrap();
+        assert!((0..=EARLY_MS).contains(&(unreadable - unix_ms())));
+    }
+
     fn issued(name: &'static str, seconds_left: i64) -> Result<Issued<&'static str>, Fault> {
         Ok(Issued { credentials: name, expires: Some(unix_ms() + seconds_left * 1_000) })
     }
