@@ -1635,7 +1635,7 @@ void flakeid_cached_free(struct flakeid_cached *cached);
  * one lease. In a forked child, the generator leases another node for its first ID. The caller
  * owns the generator, and flakeid_generator_free() releases the node. If the process ends without
  * calling flakeid_generator_free(), the node becomes free after ttl_ms. flakeid_generator_open()
- * waits at most max_wait_ms plus 2 s. Thread-safe.
+ * waits at most max_wait_ms plus 2 s, or 30 s while a restarted store grants nothing. Thread-safe.
  *
  * Errors: FLAKEID_STORE_UNAVAILABLE, FLAKEID_STORE_REJECTED (a wrong password, a missing
  * namespace, a layout other than the namespace's, the embedded store in a container, ...),

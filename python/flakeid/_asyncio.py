@@ -76,10 +76,11 @@ async def next_ids_async(self: Generator, n: SupportsIndex) -> list[int]:
         return self._poll_next_ids(n.__index__() - len(ids), waited)
 
     while ids and len(ids) < n.__index__():
-        await _pause(0)
+        # Without a loop that it knows, the pause fails. The IDs that were issued must not be lost.
         try:
+            await _pause(0)
             ids += await _result(poll)
-        except FlakeIdError:
+        except (FlakeIdError, RuntimeError):
             break
     return ids
 

@@ -124,10 +124,12 @@ pub(crate) fn lease_of(env: Env, owned: &Owned) -> Result<Option<LeaseFigures>> 
 #[napi(catch_unwind, ts_return_type = "Promise<void>")]
 pub(crate) fn close_lease<'env>(env: &'env Env, owned: &Owned) -> Result<Object<'env>> {
     let pending = owned.close_lease();
+    let released = Environment::from_env(env)?.leases.closing();
     off_loop::promise(
         env,
         move || {
             drop(pending);
+            drop(released);
             Ok(())
         },
         |_, ()| Ok(()),

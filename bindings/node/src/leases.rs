@@ -1,7 +1,7 @@
 //! The leases of one JavaScript environment, which end when the environment ends.
 
 use std::cell::{Cell, RefCell};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -48,6 +48,16 @@ impl Leases {
         open.push(handle);
     }
 
+    /// Returns a value that a thread holds until it has released a node. The end of the environment waits for it, at most
+    /// for one second.
+    pub(crate) fn closing(&self) -> Sender<()> {
+        let (given, released) = mpsc::channel::<()>();
+        let mut closing = self.closing.borrow_mut();
+        closing.retain(|closed| closed.try_recv() == Err(TryRecvError::Empty));
+        closing.push(released);
+        given
+    }
+
     /// Releases a node without blocking the event loop.
     pub(crate) fn end(&self, pending: PendingClose) {
         if self.is_over.get() {
@@ -56,18 +66,14 @@ impl Leases {
             drop(pending);
             return;
         }
-        let (given, released) = mpsc::channel::<()>();
+        let given = self.closing();
         let finish = move || {
             drop(pending);
             drop(given);
         };
         // If no thread can be started, `finish` is dropped immediately, which also releases the
         // node.
-        if thread::Builder::new().name("flakeid-close".into()).spawn(finish).is_ok() {
-            let mut closing = self.closing.borrow_mut();
-            closing.retain(|closed| closed.try_recv() == Err(TryRecvError::Empty));
-            closing.push(released);
-        }
+        drop(thread::Builder::new().name("flakeid-close".into()).spawn(finish));
     }
 
     /// Closes all leases concurrently, and waits at most one second for their nodes to be released.

@@ -26,8 +26,8 @@ use crate::{clock, exit, settings};
 /// The node is released when the Generator is closed, when the with block ends, or when the
 /// interpreter exits. A background thread renews the lease. Generators in one process that have the
 /// same options share a lease. A forked child leases its own node when it generates its first ID.
-/// Durations are seconds (int or float) or timedeltas. The call takes at most max_wait plus 2 s,
-/// without the GIL.
+/// Durations are seconds (int or float) or timedeltas. The call takes at most max_wait plus 2 s, or
+/// 30 s while a restarted store grants nothing, without the GIL.
 ///
 /// Args:
 ///     url: The store: sqlite:///path, postgresql://…, mysql://…, redis://… or etcd://….

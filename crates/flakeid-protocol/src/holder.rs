@@ -360,9 +360,14 @@ impl Holder {
 
     fn not_renewed(&mut self, options: &HolderOptions, token: Token, refusal: &Refusal) {
         let Some(hold) = self.renewal_of(token) else { return };
-        hold.renewal = None;
         hold.waiting = false;
         hold.renewals = Renewals::Fail;
+        // A store that refuses its clock has not looked at the row, so an earlier attempt with the same token may have
+        // succeeded. The holder repeats the renewal, as it does without a response.
+        if matches!(refusal, Refusal::ClockStep { .. } | Refusal::ImpossibleClock { .. }) {
+            return;
+        }
+        hold.renewal = None;
         match refusal {
             Refusal::FencedOff => {
                 hold.fenced_off = true;

@@ -31,8 +31,8 @@ pub struct AcceptedTime {
 /// that stays wrong for a minute is not corrected by itself.
 const LONGEST_REFUSAL_MS: i64 = 60_000;
 
-/// The longest distance of two comparable readings, in milliseconds. Holders use a store more often than that. A longer
-/// pause contains only steps that stop nobody, such as those of a virtual machine that was paused.
+/// The longest distance of two comparable readings, in milliseconds. Holders with the default bounds use a store far more
+/// often. Longer windows are renewed less often, so their stores may follow a step.
 const LONGEST_PAUSE_MS: i64 = 600_000;
 
 impl HostTime {
@@ -57,7 +57,8 @@ impl AcceptedTime {
     }
 
     /// Accepts a reading, or returns the refusal of every change. In both cases, also returns the value to keep. The
-    /// clock may be ahead of the accepted one by `max_skew`, and a step must last for `max_window`.
+    /// clock may be ahead of the accepted one by `max_skew`. A step must last for `max_window`, but not longer than the
+    /// step itself.
     #[must_use]
     pub fn judge(self, now: HostTime, bounds: &Bounds) -> (Self, Option<Refusal>) {
         let ms = |bound: u64| i64::try_from(bound).unwrap_or(i64::MAX);
@@ -70,7 +71,9 @@ impl AcceptedTime {
         };
         let stepped = self.stepped.filter(is_same_step).unwrap_or(now);
         let lasts_ms = now.boot_ms.saturating_sub(stepped.boot_ms);
-        let left_ms = ms(bounds.max_window_ms).min(LONGEST_REFUSAL_MS).saturating_sub(lasts_ms);
+        // A store that follows a step of 5 s is wrong for 5 s if the step is undone, so a longer refusal gains nothing.
+        let longest_ms = ms(bounds.max_window_ms).min(LONGEST_REFUSAL_MS).min(by_ms);
+        let left_ms = longest_ms.saturating_sub(lasts_ms);
         if left_ms <= 0 {
             return (Self::new(now), None);
         }
@@ -146,13 +149,19 @@ mod tests {
     fn suspend_reboot_and_long_pauses_are_no_steps() {
         let rebooted = HostTime { boot_ms: 20_000, boot: 8, ..at(60_000, 0) };
         let other_container = HostTime { boot_ms: START.boot_ms - 86_400_000, ..at(10, 0) };
-        // A virtual machine that is paused counts no time, and its clock is set afterwards.
-        let paused = at(700_000, HOURS_8);
+        let unused = at(700_000, HOURS_8);
         // A suspended host counts the time.
         let suspended = at(HOURS_8, 0);
-        for reading in [rebooted, other_container, paused, suspended] {
+        for reading in [rebooted, other_container, unused, suspended] {
             assert_eq!(accepted(&[reading]), [true], "{reading:?}");
         }
+    }
+
+    #[test]
+    fn short_step_is_refused_no_longer_than_the_step() {
+        // A paused virtual machine counts no time, and its clock is set by the length of the pause afterwards.
+        let paused = [at(1_000, 5_000), at(5_999, 5_000), at(6_000, 5_000)];
+        assert_eq!(accepted(&paused), [false, false, true]);
     }
 
     #[test]

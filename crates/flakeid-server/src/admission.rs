@@ -36,6 +36,8 @@ impl Caller {
 pub(crate) enum Rejected {
     Denied(Denied),
     TooMany(TooMany),
+    /// A wrong token from an address that has sent too many requests without a valid token.
+    Guess(TooMany),
 }
 
 /// The limits of all senders.
@@ -68,13 +70,13 @@ impl Admission {
         let caller = match client {
             Ok(client) => Caller { peer, client },
             Err(denied) => {
-                let stranger = Sender::new(peer, None);
-                self.strangers.take(stranger, 1, now).map_err(|wait| {
-                    metrics.report_later("too_many_unauthorized", &shown(peer));
-                    Rejected::TooMany(TooMany::requests(wait))
-                })?;
                 metrics.count_denied(&denied, &shown(peer));
-                return Err(Rejected::Denied(denied));
+                let taken = self.strangers.take(Sender::new(peer, None), 1, now);
+                return Err(match (taken.map_err(TooMany::requests), &denied) {
+                    (Ok(()), _) => Rejected::Denied(denied),
+                    (Err(limit), Denied::Wrong) => Rejected::Guess(limit),
+                    (Err(limit), _) => Rejected::TooMany(limit),
+                });
             }
         };
         let limits = [self.requests.as_ref(), acquires.then_some(&self.acquires)];
@@ -97,7 +99,7 @@ impl Admission {
 /// Delays the response to a wrong token, after which the connection must end. Otherwise, a client could try many tokens
 /// on one connection. Returns whether the token was wrong.
 pub(crate) async fn delay(rejected: &Rejected) -> bool {
-    let is_wrong = matches!(rejected, Rejected::Denied(Denied::Wrong));
+    let is_wrong = matches!(rejected, Rejected::Denied(Denied::Wrong) | Rejected::Guess(_));
     if is_wrong {
         sleep(WRONG_TOKEN_DELAY).await;
     }

@@ -72,7 +72,10 @@ impl Leases<'_> {
                 Err(answer) => return Ok(answer),
             };
             return Ok(match self.broker.take_back(&body.to_request(node)?) {
-                Ok(()) => Answer::new(StatusCode::NO_CONTENT, "text/plain", Body::whole("")),
+                Ok(()) => {
+                    self.quotas.release(self.broker, self.sender, node);
+                    Answer::new(StatusCode::NO_CONTENT, "text/plain", Body::whole(""))
+                }
                 Err(fault) => self.refuse(&fault),
             });
         }
@@ -99,7 +102,7 @@ impl Leases<'_> {
             Err(answer) => return Ok(answer),
         };
         let acquire = body.to_request(self.layout(), fresh_token())?;
-        let place = match self.quotas.enter(self.broker, self.sender) {
+        let place = match self.quotas.enter(self.broker, self.sender, acquire.token) {
             Ok(place) => place,
             Err(most) => return Ok(refuse_more(most)),
         };

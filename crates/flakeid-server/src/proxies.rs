@@ -1,6 +1,6 @@
 //! The proxies whose word about the addresses of their clients the server believes.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use flakeid_core::Error;
 use hyper::HeaderMap;
@@ -49,13 +49,11 @@ impl TrustedProxies {
         if self.0.is_empty() || !self.contains(client) {
             return peer;
         }
-        let values: Vec<&str> = headers
-            .get_all("x-forwarded-for")
-            .iter()
-            .filter_map(|value| value.to_str().ok())
-            .collect();
-        for text in values.iter().rev().flat_map(|value| value.rsplit(',')) {
-            let Ok(address) = text.trim().parse() else { break };
+        let values: Vec<_> = headers.get_all("x-forwarded-for").iter().collect();
+        let entries = values.iter().rev().flat_map(|value| value.as_bytes().rsplit(|b| *b == b','));
+        for entry in entries {
+            // An entry that is not an address ends the search, because the client may have written it.
+            let Some(address) = str::from_utf8(entry).ok().and_then(address) else { break };
             client = address;
             if !self.contains(client) {
                 break;
@@ -65,9 +63,18 @@ impl TrustedProxies {
     }
 }
 
+/// Parses an address, to which some proxies append the port.
+fn address(text: &str) -> Option<IpAddr> {
+    let text = text.trim();
+    let with_port = || text.parse::<SocketAddr>().ok().map(|address| address.ip());
+    text.parse().ok().or_else(with_port)
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
+    use hyper::header::HeaderValue;
+
     use super::*;
 
     #[test]
@@ -77,7 +84,8 @@ mod tests {
         let client = |proxies: &TrustedProxies, sender: &str, values: &[&str]| {
             let mut headers = HeaderMap::new();
             for value in values {
-                headers.append("x-forwarded-for", value.parse().unwrap());
+                let value = HeaderValue::from_bytes(value.as_bytes()).unwrap();
+                headers.append("x-forwarded-for", value);
             }
             proxies.client(peer(sender), &headers)
         };
@@ -95,6 +103,11 @@ mod tests {
             ("10.0.0.1", &["198.51.100.1", "192.0.2.7", "10.0.0.2"], "192.0.2.7"),
             ("10.0.0.1", &["10.0.0.3, 10.0.0.2"], "10.0.0.3"),
             ("10.0.0.1", &["192.0.2.7, unknown"], "10.0.0.1"),
+            ("10.0.0.1", &["192.0.2.7:5000"], "192.0.2.7"),
+            ("10.0.0.1", &["[2001:db8::7]:5000"], "2001:db8::7"),
+            // A value that is not ASCII must not hide the entries that a proxy appended.
+            ("10.0.0.1", &["198.51.100.1", "\u{fc}, 192.0.2.7"], "192.0.2.7"),
+            ("10.0.0.1", &["198.51.100.1", "\u{fc}"], "10.0.0.1"),
         ] {
             assert_eq!(client(&proxies, sender, values), peer(expected), "{sender}: {values:?}");
         }

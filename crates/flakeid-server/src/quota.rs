@@ -1,94 +1,139 @@
 //! A limit on the number of nodes that each client holds at the same time.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use flakeid::broker::Broker;
 use flakeid_protocol::Token;
 
 use crate::rate::Sender;
 
-/// The leases of a client in one namespace, by place: the node and the token, or `None` while the grant is being requested.
-/// The key is not the token, because clients choose their tokens.
-type Leases = HashMap<u64, Option<(u64, Token)>>;
+/// The time after which leases that have ended are looked up again while a client is at its limit. Each search visits
+/// all nodes of the broker.
+const SEARCH_INTERVAL: Duration = Duration::from_secs(2);
+/// The time after which leases that have ended are looked up without a client at its limit, to free memory.
+const CLEANING_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The quotas of the clients of all brokers of a server.
 #[derive(Debug, Default)]
 pub(crate) struct Quotas {
     /// The largest number of leases of one client, or `None` for seven eighths of the namespace's nodes.
     pub(crate) most: Option<u64>,
-    held: Mutex<HashMap<(String, Sender), Leases>>,
-    places: AtomicU64,
+    held: Mutex<HashMap<String, Held>>,
+}
+
+/// The leases in one namespace.
+#[derive(Debug)]
+struct Held {
+    by_client: HashMap<Sender, Leases>,
+    searched: Instant,
+}
+
+/// The leases of a client.
+#[derive(Debug, Default)]
+struct Leases {
+    /// The number of grants that are being requested.
+    requested: u64,
+    /// The token of each node. It does not identify the lease, because clients choose their tokens.
+    nodes: HashMap<u64, Token>,
 }
 
 /// A place in a client's quota, which becomes free again unless a node is granted.
 pub(crate) struct Place<'a> {
     quotas: &'a Quotas,
-    client: (String, Sender),
-    number: u64,
+    namespace: String,
+    sender: Sender,
 }
 
 impl Quotas {
-    /// Reserves a place for a grant.
+    /// Reserves a place for a grant with this token. A client at its limit may repeat a request whose response was lost,
+    /// because it gets the same lease.
     ///
     /// # Errors
     /// The largest number of leases of one client, if the client holds that many.
-    pub(crate) fn enter(&self, broker: &Broker, sender: Sender) -> Result<Place<'_>, u64> {
+    pub(crate) fn enter(
+        &self,
+        broker: &Broker,
+        sender: Sender,
+        token: Token,
+    ) -> Result<Place<'_>, u64> {
         let nodes = broker.layout().max_node().saturating_add(1);
         let most = self.most.unwrap_or_else(|| nodes - nodes / 8);
-        let client = (broker.namespace().name.clone(), sender);
-        let mut held = self.lock();
-        let leases = held.entry(client.clone()).or_default();
-        if leases.len() as u64 >= most {
-            leases
-                .retain(|_, lease| lease.is_none_or(|(node, token)| is_live(broker, node, token)));
+        let namespace = &broker.namespace().name;
+        let mut all = self.lock();
+        let held = all
+            .entry(namespace.clone())
+            .or_insert_with(|| Held { by_client: HashMap::new(), searched: Instant::now() });
+        let is_full = |held: &Held| {
+            held.by_client.get(&sender).is_some_and(|leases| {
+                leases.requested + leases.nodes.len() as u64 >= most
+                    && !leases.nodes.values().any(|of| of.is_same_grant(token))
+            })
+        };
+        let interval = if is_full(held) { SEARCH_INTERVAL } else { CLEANING_INTERVAL };
+        if held.searched.elapsed() >= interval {
+            held.forget_ended(broker);
         }
-        if leases.len() as u64 >= most {
+        if is_full(held) {
             return Err(most);
         }
-        let number = self.places.fetch_add(1, Ordering::Relaxed);
-        leases.insert(number, None);
-        Ok(Place { quotas: self, client, number })
+        held.by_client.entry(sender).or_default().requested += 1;
+        Ok(Place { quotas: self, namespace: namespace.clone(), sender })
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<(String, Sender), Leases>> {
+    /// Forgets a lease that its client has released.
+    pub(crate) fn release(&self, broker: &Broker, sender: Sender, node: u64) {
+        if let Some(held) = self.lock().get_mut(&broker.namespace().name)
+            && let Some(leases) = held.by_client.get_mut(&sender)
+        {
+            leases.nodes.remove(&node);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Held>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+impl Held {
+    fn forget_ended(&mut self, broker: &Broker) {
+        self.searched = Instant::now();
+        let now = broker.unix_ms();
+        // A broker in a forked child has no leases.
+        let rows = broker.rows(0, usize::MAX).unwrap_or_default();
+        let rows = rows.iter().filter(|row| row.expires > now);
+        let live: HashMap<u64, Token> =
+            rows.filter_map(|row| Some((row.node, row.token?))).collect();
+        for leases in self.by_client.values_mut() {
+            leases.nodes.retain(|node, token| {
+                live.get(node).is_some_and(|held| held.is_same_grant(*token))
+            });
+        }
+        self.by_client.retain(|_, leases| leases.requested > 0 || !leases.nodes.is_empty());
+    }
+}
+
 impl Place<'_> {
-    /// Keeps the place until the lease of the node ends. A repeated request, whose first response was lost, gets the
-    /// same lease, which counts once.
+    /// Counts the lease of the node until it ends.
     pub(crate) fn keep(&self, node: u64, token: Token) {
-        let lease = Some((node, token));
-        if let Some(leases) = self.quotas.lock().get_mut(&self.client)
-            && !leases.values().any(|held| *held == lease)
-        {
-            leases.insert(self.number, lease);
+        self.change(|leases| {
+            leases.nodes.insert(node, token);
+        });
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Leases)) {
+        let mut all = self.quotas.lock();
+        let leases =
+            all.get_mut(&self.namespace).and_then(|held| held.by_client.get_mut(&self.sender));
+        if let Some(leases) = leases {
+            change(leases);
         }
     }
 }
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        let mut held = self.quotas.lock();
-        let Some(leases) = held.get_mut(&self.client) else { return };
-        if leases.get(&self.number) == Some(&None) {
-            leases.remove(&self.number);
-        }
-        if leases.is_empty() {
-            held.remove(&self.client);
-        }
+        self.change(|leases| leases.requested = leases.requested.saturating_sub(1));
     }
-}
-
-/// Whether the broker still counts the node as held by the grant with this token.
-fn is_live(broker: &Broker, node: u64, token: Token) -> bool {
-    let rows = broker.rows(node, 1).unwrap_or_default();
-    rows.first().is_some_and(|row| {
-        row.node == node
-            && row.token.is_some_and(|held| held.is_same_grant(token))
-            && row.expires > broker.unix_ms()
-    })
 }

@@ -206,7 +206,13 @@ impl Tokens {
     pub(crate) fn by_certificate(&self, names: &[String]) -> Option<Arc<Client>> {
         let is_shown = |client: &&Arc<Client>| match &client.credential {
             Credential::Certificate(name) => {
-                names.iter().any(|shown| shown.eq_ignore_ascii_case(name))
+                {
+                    // The case of a DNS name has no meaning. A URI contains a colon, and an email address an at sign.
+                    let is_dns = !name.contains([':', '@']);
+                    names.iter().any(|shown| {
+                        **shown == **name || is_dns && shown.eq_ignore_ascii_case(name)
+                    })
+                }
             }
             Credential::Token(_) => false,
         };

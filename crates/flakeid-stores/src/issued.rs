@@ -152,16 +152,17 @@ pub(crate) fn printed(name: &str, program: &mut Command) -> Result<String, Fault
     program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = program.spawn().map_err(not_started)?;
     let output = read(&mut child, deadline);
-    let status = match &output {
+    let ended = match &output {
         Ok(Some(_)) => exit_status(&mut child, deadline),
-        _ => None,
+        _ => Ended::No,
     };
-    if status.is_none() {
+    if matches!(ended, Ended::No) {
         kill(&mut child);
     }
-    match (output.map_err(not_started)?, status) {
-        (Some(output), Some(status)) if status.success() => Ok(output),
-        (_, Some(status)) => Err(Fault::Rejected(format!("{name} failed with {status}"))),
+    match (output.map_err(not_started)?, ended) {
+        (Some(output), Ended::Unknown) => Ok(output),
+        (Some(output), Ended::With(status)) if status.success() => Ok(output),
+        (_, Ended::With(status)) => Err(Fault::Rejected(format!("{name} failed with {status}"))),
         _ => Err(Fault::Unavailable(format!(
             "{name} did not print credentials and end within {} s, so it was killed",
             PROGRAM_TIMEOUT.as_secs()
@@ -183,12 +184,22 @@ fn read(child: &mut Child, deadline: Instant) -> std::io::Result<Option<String>>
     Ok(bytes.ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// Waits for a program that has closed its output. Returns `None` if the program does not end in time.
-fn exit_status(child: &mut Child, deadline: Instant) -> Option<ExitStatus> {
+/// The end of a program.
+enum Ended {
+    No,
+    With(ExitStatus),
+    /// The process that uses flakeid has waited for the program itself, or ignores the ends of its children.
+    Unknown,
+}
+
+/// Waits for a program that has closed its output.
+fn exit_status(child: &mut Child, deadline: Instant) -> Ended {
     loop {
         match child.try_wait() {
             Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(1)),
-            ended => return ended.ok().flatten(),
+            Ok(None) => return Ended::No,
+            Ok(Some(status)) => return Ended::With(status),
+            Err(_) => return Ended::Unknown,
         }
     }
 }

@@ -85,7 +85,7 @@ fn user() -> u32 {
 
 #[cfg(unix)]
 mod host {
-    use std::fs::File;
+    use std::fs::{File, Metadata};
     use std::io::{ErrorKind, Read};
     use std::os::unix::fs::MetadataExt;
     use std::path::Path;
@@ -94,7 +94,8 @@ mod host {
 
     use super::LONGEST;
 
-    /// Returns the URL in the host file, or `None` if there is no such file. Only the owner may be able to write it.
+    /// Returns the URL in the host file, or `None` if there is no such file. Only the owner may be able to write the file
+    /// and its directory.
     pub(super) fn url(path: &Path, owner: u32) -> Result<Option<String>, Error> {
         let refuse = |reason: &str| {
             Error::invalid_option(
@@ -107,20 +108,42 @@ mod host {
             )
         };
         let unreadable = |error: std::io::Error| refuse(&format!("cannot be read: {error}"));
+        let check = |found: &Metadata| {
+            if found.uid() != owner {
+                return Err(refuse(&format!(
+                    "it or its directory belongs to user {}, not to root (chown root), or this \
+                     process cannot see root's files, as in a container that maps users",
+                    found.uid()
+                )));
+            }
+            if found.mode() & 0o022 != 0 {
+                return Err(refuse("other users than root can write it (chmod go-w)"));
+            }
+            Ok(())
+        };
         let file = match File::open(path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            // A symbolic link to a missing file is not a missing file.
+            Err(error)
+                if error.kind() == ErrorKind::NotFound && path.symlink_metadata().is_err() =>
+            {
+                return Ok(None);
+            }
             file => file.map_err(unreadable)?,
         };
-        let found = file.metadata().map_err(unreadable)?;
-        if found.uid() != owner || found.mode() & 0o022 != 0 {
-            return Err(refuse("other users than root can write it (chown root, chmod go-w)"));
+        check(&file.metadata().map_err(unreadable)?)?;
+        if let Some(directory) = path.parent() {
+            check(&directory.metadata().map_err(unreadable)?)?;
         }
         let mut text = String::new();
         file.take(LONGEST).read_to_string(&mut text).map_err(unreadable)?;
         let mut lines =
             text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         match (lines.next(), lines.next()) {
-            (Some(url), None) => Ok(Some(url.to_owned())),
+            // In each working directory, a relative path leads to another store.
+            (Some(url), None) if url.starts_with("sqlite://") && !url.starts_with("sqlite:///") => {
+                Err(refuse("the path of its SQLite file is not absolute (sqlite:///path)"))
+            }
+            (Some(url), None) if (text.len() as u64) < LONGEST => Ok(Some(url.to_owned())),
             _ => Err(refuse("it does not contain exactly one line with a URL")),
         }
     }
@@ -263,13 +286,20 @@ mod tests {
         for (text, mode, owner, reason) in [
             (text, 0o664, user(), "can write it"),
             (text, 0o646, user(), "can write it"),
-            (text, 0o644, user() + 1, "can write it"),
+            (text, 0o644, user() + 1, "belongs to user"),
+            ("sqlite://ids.db", 0o644, user(), "not absolute"),
             ("", 0o644, user(), "exactly one line"),
             ("http://a\nhttp://b\n", 0o644, user(), "exactly one line"),
         ] {
             let error = refused(text, mode, owner).unwrap_err();
             assert!(error.contains(reason) && error.contains("names the store"), "{error}");
         }
+        std::fs::remove_file(&file).unwrap();
+        std::os::unix::fs::symlink("missing", &file).unwrap();
+        let error = host::url(&file, user()).unwrap_err().to_string();
+        assert!(error.contains("cannot be read"), "{error}");
+        std::fs::remove_file(&file).unwrap();
+        std::fs::write(&file, "").unwrap();
         // A file that exists but cannot be read is never taken for a missing one.
         let error = host::url(&file.join("below"), user()).unwrap_err().to_string();
         assert!(error.contains("cannot be read"), "{error}");

@@ -4,6 +4,7 @@
 //! free node. If a flag or an environment variable specifies a store, the node is always leased from that store.
 //! Therefore, no two runs of the command that lease their nodes from the same namespace generate the same IDs.
 
+use std::path::Path;
 use std::sync::Once;
 
 use clap::Args;
@@ -130,6 +131,10 @@ impl LeaseArgs {
 /// Reports once, when the embedded store is about to be created, which programs it serves. Opening the store reports any
 /// error.
 fn note_new_store() {
+    // The host's store serves all users.
+    if Path::new("/etc/flakeid/store").exists() {
+        return;
+    }
     let Ok(url) = flakeid::default_store_url() else { return };
     let file = Location::parse(&url).ok().and_then(|location| location.file());
     if file.is_some_and(|file| !file.exists()) {

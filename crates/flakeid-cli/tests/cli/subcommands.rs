@@ -20,6 +20,7 @@ pub(crate) const COMMANDS: [&[&str]; 25] = [
     &["leases", "init"],
     &["leases", "ls"],
     &["leases", "watch"],
+    &["leases", "touch"],
     &["leases", "release"],
     &["leases", "quarantine"],
     &["leases", "prune"],

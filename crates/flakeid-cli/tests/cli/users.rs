@@ -118,7 +118,10 @@ fn file_that_names_the_host_store_is_refused_unless_root_alone_can_write_it() {
         refused 1000 "cannot be read"
         next 0 ids
         chmod 644 /etc/flakeid/store; chown 1000 /etc/flakeid/store
-        for user in 0 1001; do refused $user "other users than root can write"; done
+        for user in 0 1001; do refused $user "belongs to user 1000"; done
+        chown 0 /etc/flakeid/store; chmod 777 /etc/flakeid
+        refused 1001 "other users than root can write"
+        chmod 755 /etc/flakeid
         rm /etc/flakeid/store; mkdir /etc/flakeid/store
         for user in 0 1000; do refused $user "cannot be read"; done
         chmod 700 /etc/flakeid

@@ -15,7 +15,8 @@ use crate::tokens::Denied;
 /// Returns the error code for the metrics and the gRPC status for a request that is not admitted.
 pub(super) fn rejection(rejected: Rejected) -> (&'static str, Status) {
     match rejected {
-        Rejected::TooMany(TooMany { message, wait }) => {
+        Rejected::TooMany(TooMany { message, wait })
+        | Rejected::Guess(TooMany { message, wait }) => {
             (TOO_MANY, status(Code::ResourceExhausted, TOO_MANY, &message, Some(wait)))
         }
         Rejected::Denied(denied @ Denied::Forbidden { .. }) => {

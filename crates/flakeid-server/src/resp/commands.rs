@@ -143,6 +143,12 @@ impl<'a> Session<'a> {
                 }
             },
         };
+        // These commands change the client, so they count afterwards. A reply has been added already.
+        if matches!(command.as_slice(), b"AUTH" | b"HELLO") && !self.has_guessed {
+            let client =
+                if self.is_admitted() { Ok(self.client.clone()) } else { Err(Denied::Missing) };
+            drop(self.service.admit(self.peer, client, None, false));
+        }
         if is_for_ids && self.more.is_none() {
             self.service.turns().record_short(Instant::now());
         }
@@ -159,7 +165,8 @@ impl<'a> Session<'a> {
     /// protocols.
     fn reject(&mut self, rejected: &Rejected) -> &'static str {
         let (prefix, text) = match rejected {
-            Rejected::TooMany(TooMany { message, .. }) => ("TRYAGAIN", message.clone()),
+            Rejected::TooMany(TooMany { message, .. })
+            | Rejected::Guess(TooMany { message, .. }) => ("TRYAGAIN", message.clone()),
             Rejected::Denied(denied @ Denied::Forbidden { .. }) => ("NOPERM", denied.to_string()),
             Rejected::Denied(Denied::Wrong) => {
                 ("WRONGPASS", "this server does not accept the token".to_owned())
@@ -413,15 +420,17 @@ impl<'a> Session<'a> {
         }
         // The connection ends, so that a client cannot try many tokens on it.
         self.has_guessed = true;
-        match self.service.admit(self.peer, Err(Denied::Wrong), None, false) {
-            Err(Rejected::TooMany(TooMany { message, .. })) => Err(("TRYAGAIN", message)),
-            rejected => {
-                if let Err(rejected) = &rejected {
-                    delay(rejected).await;
-                }
-                Err(("WRONGPASS", "this server does not accept the token".to_owned()))
+        let Err(rejected) = self.service.admit(self.peer, Err(Denied::Wrong), None, false) else {
+            return Ok(());
+        };
+        delay(&rejected).await;
+        Err(match rejected {
+            Rejected::TooMany(TooMany { message, .. })
+            | Rejected::Guess(TooMany { message, .. }) => ("TRYAGAIN", message),
+            Rejected::Denied(_) => {
+                ("WRONGPASS", "this server does not accept the token".to_owned())
             }
-        }
+        })
     }
 }
 

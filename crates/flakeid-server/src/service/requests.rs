@@ -142,7 +142,8 @@ impl Service {
     async fn reject(&self, rejected: &Rejected) -> Answer {
         let closes = delay(rejected).await;
         let answer = match rejected {
-            Rejected::TooMany(TooMany { message, wait }) => Answer::too_many(message, *wait),
+            Rejected::TooMany(TooMany { message, wait })
+            | Rejected::Guess(TooMany { message, wait }) => Answer::too_many(message, *wait),
             Rejected::Denied(denied @ Denied::Forbidden { .. }) => {
                 Answer::http(StatusCode::FORBIDDEN, FORBIDDEN, &denied.to_string())
             }

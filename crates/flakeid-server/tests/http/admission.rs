@@ -51,7 +51,8 @@ fn request_rate_limit_applies_to_the_redis_protocol() {
         &format!("AUTH 0123456789abcdef\r\n{}QUIT\r\n", "INCR default\r\n".repeat(50)),
     );
     let issued = replies.lines().filter(|line| line.starts_with(':')).count();
-    assert!((3..=20).contains(&issued), "{replies}");
+    // `AUTH` counts, too.
+    assert!((2..=20).contains(&issued), "{replies}");
     assert!(replies.contains("-TRYAGAIN rate limit exceeded"), "{replies}");
 }
 

@@ -110,7 +110,10 @@ impl LeaseSession {
     pub(super) fn observe(&self, observer: impl FnOnce()) {
         self.state().observed_since = Some(Instant::now());
         observer();
-        self.state().observed_since = None;
+        // In a child that the observer forked, another thread of the parent may have held the lock.
+        if self.mark.is_ours() {
+            self.state().observed_since = None;
+        }
     }
 
     /// Waits until `done` returns true for the state or `timeout` has passed. Returns the locked state.
@@ -178,6 +181,7 @@ impl LeaseSession {
             (state.asked, state.progress.attempts, timeout, patience, failing_for)
         };
         let mut left = timeout.saturating_sub(failing_for);
+        let mut longest = left;
         self.changed.notify_all();
         loop {
             let state = self.wait(left, |state| {
@@ -196,8 +200,11 @@ impl LeaseSession {
             }
             let tried = state.heard >= asked && state.progress.attempts != seen;
             let progress = &state.progress;
-            let most = if progress.is_passing() { timeout.max(patience) } else { timeout };
-            left = most.saturating_sub(failing_for).saturating_sub(begun.elapsed());
+            // A single failure of another kind does not end the patience.
+            if progress.is_passing() {
+                longest = longest.max(patience);
+            }
+            left = longest.saturating_sub(begun.elapsed());
             seen = progress.attempts;
             if left.is_zero() || progress.is_ousted || tried && progress.is_hopeless(left) {
                 let error = state.blocked().or_else(|| progress.status.last_error.clone());

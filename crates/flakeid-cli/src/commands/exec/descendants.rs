@@ -56,7 +56,7 @@ impl Descendants {
     /// Fails outside the main thread, because orphans become children of the main thread.
     pub(super) fn adopt() -> io::Result<Self> {
         // The link is `PROCESS/task/THREAD`, and the first thread has the ID of its process.
-        let thread = fs::read_link("/proc/thread-self").unwrap_or_default();
+        let thread = fs::read_link("/proc/thread-self")?;
         if thread.iter().next() != thread.file_name() {
             return Err(io::Error::other("this is not the main thread of the process"));
         }

@@ -96,7 +96,8 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
     // [/options]
 
     /**
-     * Leases the node, and creates the generator. Waits at most {@code maxWait} plus 2 s.
+     * Leases the node, and creates the generator. Waits at most {@code maxWait} plus 2 s, or 30 s
+     * while a restarted store grants nothing.
      *
      * @throws FlakeidException {@code FLAKEID_STORE_UNAVAILABLE}, {@code FLAKEID_STORE_REJECTED},
      *     {@code FLAKEID_NO_FREE_NODE}, {@code FLAKEID_CLOCK_SKEW}, {@code FLAKEID_FENCE_IN_FUTURE}, and the codes of
