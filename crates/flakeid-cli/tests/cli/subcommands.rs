@@ -1,6 +1,6 @@
 //! The subcommands of `flakeid`, also for the package that compares the guide with their help.
 
-pub(crate) const COMMANDS: [&[&str]; 25] = [
+pub(crate) const COMMANDS: [&[&str]; 26] = [
     &[],
     &["next"],
     &["inspect"],
