@@ -929,7 +929,8 @@ def lease(
             (default: 0).
         max_wait: The longest time that a call waits without issuing an ID (default: 1 s or two
             ticks, whichever is longer). Opening a lease may take up to 2 s longer because of the
-            connection to the store.
+            connection to the store, or up to 30 s in total if the store grants nothing after a
+            restart.
         clock: The clock: "gated", "system" or "coarse" (default: "gated"). With "gated", the time
             is exact, and on suitable processors the system clock is read only a few times per
             millisecond. With "system", the system clock is read for every ID. With "coarse", the
