@@ -24,8 +24,13 @@ final class Settings {
         strings.add(Native.utf8(value));
     }
 
-    /** Sets an option to a 64-bit number. The library rejects negative numbers. */
+    /** Sets an option to a 64-bit number, which is read as unsigned. */
     void number(String name, long value) {
+        set(name, Long.toUnsignedString(value));
+    }
+
+    /** Sets an option to a node or a part of one. The library rejects negative numbers. */
+    void node(String name, long value) {
         set(name, Long.toString(value));
     }
 
