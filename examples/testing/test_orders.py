@@ -1,7 +1,8 @@
 """Tests of an application: one generator for its tests, and a clock that a test moves."""
 
-import flakeid
 import pytest
+
+import flakeid
 
 
 @pytest.fixture(scope="session")

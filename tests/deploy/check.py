@@ -24,7 +24,7 @@ MOST_EXPOSED = 20
 
 
 def systemd(flakeid: Path, folder: Path) -> None:
-    """Check that the units are valid, and as hardened as a listening service with a store can be."""
+    """Check that the units are valid, and as hardened as a listening service can be."""
     for unit in (server.UNIT, server.HOST_UNIT):
         check_unit(unit, flakeid, folder)
 

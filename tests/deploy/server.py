@@ -184,9 +184,7 @@ def host_unit(flakeid: Path, folder: Path) -> None:
     folder /= "host"
     for directory in directories:
         (folder / directory).mkdir(parents=True)
-    (url,) = re.findall(
-        r"^http.*$", (DEPLOY / "systemd" / "store").read_text(), re.MULTILINE
-    )
+    (url,) = re.findall(r"^http.*$", (DEPLOY / "systemd" / "store").read_text(), re.MULTILINE)
     url = url.replace("/run/", f"{folder}/")
     command = command.replace("%t", str(folder))
     with running(flakeid, command.split(), store.replace("%S", str(folder)), folder):

@@ -39,8 +39,8 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
 
     /** Sets the range of nodes to choose from, both ends inclusive; the default is all nodes of the layout. */
     public LeaseBuilder nodes(long from, long to) {
-        settings.node("nodes_from", from);
-        settings.node("nodes_to", to);
+        settings.number("nodes_from", from);
+        settings.number("nodes_to", to);
         return this;
     }
 

@@ -22,13 +22,13 @@ abstract class Options<B extends Options<B>> {
      * any node. Taking over the node is safe even while another process holds it.
      */
     public B node(long node) {
-        settings.node("node", node);
+        settings.number("node", node);
         return self();
     }
 
     /** Sets the high part of the node, in layouts that split the node; must be set together with {@code worker}. */
     public B datacenter(long datacenter) {
-        settings.node("datacenter", datacenter);
+        settings.number("datacenter", datacenter);
         return self();
     }
 
@@ -36,7 +36,7 @@ abstract class Options<B extends Options<B>> {
      * Sets the low part of the node, in layouts that split the node; must be set together with {@code datacenter}.
      */
     public B worker(long worker) {
-        settings.node("worker", worker);
+        settings.number("worker", worker);
         return self();
     }
 

@@ -24,14 +24,13 @@ final class Settings {
         strings.add(Native.utf8(value));
     }
 
-    /** Sets an option to a 64-bit number, which is read as unsigned. */
+    /**
+     * Sets an option to a 64-bit number. Ticks and sequence masks are read as unsigned. Nodes are not, so that the
+     * error for a negative node shows the number that the program gave.
+     */
     void number(String name, long value) {
-        set(name, Long.toUnsignedString(value));
-    }
-
-    /** Sets an option to a node or a part of one. The library rejects negative numbers. */
-    void node(String name, long value) {
-        set(name, Long.toString(value));
+        boolean unsigned = name.startsWith("window_") || name.equals("sequence_mask");
+        set(name, unsigned ? Long.toUnsignedString(value) : Long.toString(value));
     }
 
     void number(String name, int value) {
