@@ -178,12 +178,12 @@ fn open(py: Python<'_>, builder: LeaseBuilder) -> PyResult<Arc<Held>> {
         drop(sender.send(builder.open()));
     })?;
     let opened = loop {
-        let received;
-        (receiver, received) = py.detach(move || {
-            let received = receiver.recv_timeout(PAUSE);
-            (receiver, received)
+        let answer;
+        (receiver, answer) = py.detach(move || {
+            let answer = receiver.recv_timeout(PAUSE);
+            (receiver, answer)
         });
-        match received {
+        match answer {
             Ok(opened) => break opened,
             Err(RecvTimeoutError::Timeout) => py.check_signals()?,
             Err(RecvTimeoutError::Disconnected) => {

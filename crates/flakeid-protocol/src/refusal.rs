@@ -158,6 +158,7 @@ const LONGEST_WINDOW: &str =
 impl Refusal {
     /// Converts the refusal to the error that users see.
     #[must_use]
+    #[allow(clippy::too_many_lines, reason = "a list")]
     pub fn to_error(&self, namespace: &str, layout: &Layout) -> Error {
         let rejected = |text: &str| Error::new(ErrorKind::StoreRejected, text, None);
         let skewed = |text: &str| Error::new(ErrorKind::ClockSkew, text, None);

@@ -235,6 +235,7 @@ mod tests {
         assert!((0..=EARLY_MS).contains(&(unreadable - unix_ms())));
     }
 
+    #[allow(clippy::unnecessary_wraps, reason = "a source returns a result")]
     fn issued(name: &'static str, seconds_left: i64) -> Result<Issued<&'static str>, Fault> {
         Ok(Issued { credentials: name, expires: Some(unix_ms() + seconds_left * 1_000) })
     }

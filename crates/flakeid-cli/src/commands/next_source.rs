@@ -90,19 +90,18 @@ impl LeaseArgs {
         layout: Layout,
         identity: Identity,
     ) -> Result<LeaseBuilder, Failure> {
-        let builder = match self.store.named()? {
-            Some(location) => LeaseBuilder::from_location(location, layout),
-            None => {
-                note_new_store();
-                Generator::auto(layout).map_err(|error| {
-                    let ways = format!(
-                        "give --store URL or --node N, or set {}=URL or {}=N",
-                        store::STORE,
-                        node::NODE
-                    );
-                    Failure::hinted(error, ways)
-                })?
-            }
+        let builder = if let Some(location) = self.store.named()? {
+            LeaseBuilder::from_location(location, layout)
+        } else {
+            note_new_store();
+            Generator::auto(layout).map_err(|error| {
+                let ways = format!(
+                    "give --store URL or --node N, or set {}=URL or {}=N",
+                    store::STORE,
+                    node::NODE
+                );
+                Failure::hinted(error, ways)
+            })?
         };
         let noted = Once::new();
         let note_wait = move |event: &LeaseEvent| {

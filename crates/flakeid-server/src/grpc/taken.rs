@@ -30,13 +30,13 @@ where
 {
     fn execute(&self, call: F) {
         let timeout = self.timeout;
-        drop(tokio::spawn(Call { call: Box::pin(call), offered: None, timeout, overdue: None }));
+        drop(tokio::spawn(Call { future: Box::pin(call), offered: None, timeout, overdue: None }));
     }
 }
 
 /// A call. The call ends early, which resets its stream, if the client does not take a message in time.
 struct Call<F> {
-    call: Pin<Box<F>>,
+    future: Pin<Box<F>>,
     offered: Option<Instant>,
     timeout: Duration,
     /// The timer of the message that was offered last.
@@ -49,7 +49,7 @@ impl<F: Future<Output = ()>> Future for Call<F> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         OFFERED.set(this.offered);
-        let polled = this.call.as_mut().poll(context);
+        let polled = this.future.as_mut().poll(context);
         let offered = OFFERED.take();
         if polled.is_ready() {
             return polled;

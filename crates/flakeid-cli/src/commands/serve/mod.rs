@@ -307,18 +307,7 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
         }
     }
     let max_count = number::parse("max-count", &args.max_count, 1, MOST_COUNT)?;
-    let rate_limit = args.rate_limit.as_deref();
-    let rate_limit =
-        rate_limit.map(|text| number::parse("rate-limit", text, 1, MOST_COUNT)).transpose()?;
-    let request_rate = args.request_rate_limit.as_deref();
-    let request_rate = request_rate
-        .map(|text| number::parse("request-rate-limit", text, 1, MOST_COUNT))
-        .transpose()?;
-    let lease_rate = number::parse("lease-rate-limit", &args.lease_rate_limit, 1, MOST_COUNT)?;
-    let most_leases = args.max_leases_per_client.as_deref();
-    let most_leases = most_leases
-        .map(|text| number::parse("max-leases-per-client", text, 1, MOST_COUNT))
-        .transpose()?;
+    let limits = ClientLimits::parse(args)?;
     let max_wait = duration::parse("max-wait", &args.max_wait)?;
     let most = number::parse("max-connections", &args.max_connections, 1, MOST_CONNECTIONS)?;
     let per_client = args.max_connections_per_client.as_deref();
@@ -373,10 +362,7 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
         .tokens(tokens.unwrap_or_default())
         .origins(origins)
         .trusted_proxies(proxies);
-    service = limited(service, lease_rate, request_rate, rate_limit);
-    if let Some(most) = most_leases {
-        service = service.max_leases_per_client(most);
-    }
+    service = limits.apply(service);
     if args.log.logs_access() {
         service = service.access_log();
     }
@@ -403,16 +389,40 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     Ok(())
 }
 
-/// Sets the rate limits of each client, in leases, requests and IDs per second.
-fn limited(service: Service, leases: u64, requests: Option<u64>, ids: Option<u64>) -> Service {
-    let mut service = service.lease_rate_limit(leases);
-    if let Some(requests_per_second) = requests {
-        service = service.request_rate_limit(requests_per_second);
+/// The limits of each client: leases, requests and IDs per second, and leases at the same time.
+struct ClientLimits {
+    leases: u64,
+    requests: Option<u64>,
+    ids: Option<u64>,
+    held: Option<u64>,
+}
+
+impl ClientLimits {
+    fn parse(args: &ServeArgs) -> Result<Self, Failure> {
+        let limit = |name, text: &str| number::parse(name, text, 1, MOST_COUNT);
+        let optional =
+            |name, text: &Option<String>| text.as_deref().map(|text| limit(name, text)).transpose();
+        Ok(Self {
+            leases: limit("lease-rate-limit", &args.lease_rate_limit)?,
+            requests: optional("request-rate-limit", &args.request_rate_limit)?,
+            ids: optional("rate-limit", &args.rate_limit)?,
+            held: optional("max-leases-per-client", &args.max_leases_per_client)?,
+        })
     }
-    if let Some(ids_per_second) = ids {
-        service = service.rate_limit(ids_per_second);
+
+    fn apply(&self, service: Service) -> Service {
+        let mut service = service.lease_rate_limit(self.leases);
+        if let Some(requests_per_second) = self.requests {
+            service = service.request_rate_limit(requests_per_second);
+        }
+        if let Some(ids_per_second) = self.ids {
+            service = service.rate_limit(ids_per_second);
+        }
+        if let Some(leases) = self.held {
+            service = service.max_leases_per_client(leases);
+        }
+        service
     }
-    service
 }
 
 fn page(path: &Path) -> Result<String, Failure> {
