@@ -229,9 +229,9 @@ impl LeaseConfig {
 /// Leases a node from the store at `url`, and creates a generator whose IDs are unique among all
 /// processes that lease from the same namespace. `url` is sqlite:///path, postgresql://...,
 /// mysql://..., redis://... or etcd://... If `url` is NULL, the environment variables FLAKEID_STORE
-/// and FLAKEID_NAMESPACE select the store and the namespace; the default is the store that root
-/// has named in /etc/flakeid/store, or else a file for this user on this host. `config` may be NULL; the struct, its strings and `url` are not
-/// needed after the call.
+/// and FLAKEID_NAMESPACE select the store and the namespace; the default is the store that root has
+/// named in /etc/flakeid/store, or else a file for this user on this host. `config` may be NULL; the
+/// struct, its strings and `url` are not needed after the call.
 ///
 /// A library thread renews the lease. Generators in one process that have the same options share
 /// one lease. In a forked child, the generator leases another node for its first ID. The caller

@@ -66,12 +66,11 @@ impl Admission {
         need: Option<Need<'_>>,
         acquires: bool,
     ) -> Result<Caller, Rejected> {
-        let now = Instant::now();
         let caller = match client {
             Ok(client) => Caller { peer, client },
             Err(denied) => {
                 metrics.count_denied(&denied, &shown(peer));
-                let taken = self.strangers.take(Sender::new(peer, None), 1, now);
+                let taken = self.strangers.take(Sender::new(peer, None), 1, Instant::now());
                 return Err(match (taken.map_err(TooMany::requests), &denied) {
                     (Ok(()), _) => Rejected::Denied(denied),
                     (Err(limit), Denied::Wrong) => Rejected::Guess(limit),
@@ -81,7 +80,7 @@ impl Admission {
         };
         let limits = [self.requests.as_ref(), acquires.then_some(&self.acquires)];
         for limit in limits.into_iter().flatten() {
-            limit.take(caller.sender(), 1, now).map_err(|wait| {
+            limit.take(caller.sender(), 1, Instant::now()).map_err(|wait| {
                 metrics.report_later("rate_limit", "");
                 Rejected::TooMany(TooMany::requests(wait))
             })?;

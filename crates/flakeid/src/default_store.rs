@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use flakeid_core::{Error, ErrorKind};
 
 /// The file in which root names the store of all programs of this host that name none.
-const HOST_FILE: &str = "/etc/flakeid/store";
+#[doc(hidden)]
+pub const HOST_FILE: &str = "/etc/flakeid/store";
 /// The directory of root's embedded store.
 const OF_ROOT: &str = "/var/lib/flakeid";
 /// The largest size of the host file, in bytes. It contains one URL, and comments.

@@ -54,7 +54,7 @@ pub use flakeid_protocol::keeper::{LeaseEvent, LeaseStatus};
 pub use flakeid_protocol::{Bounds, Identity, MemoryStore, Namespace};
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub use {
-    default_store::default_store_url,
+    default_store::{HOST_FILE, default_store_url},
     flakeid_stores::Location,
     generator::{CachedGenerator, Generator, LeaseBuilder, LocalGenerator},
     namespaces::{CreatedNamespace, NamespaceBuilder},

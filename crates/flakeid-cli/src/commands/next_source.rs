@@ -131,7 +131,7 @@ impl LeaseArgs {
 /// error.
 fn note_new_store() {
     // The host's store serves all users.
-    if Path::new("/etc/flakeid/store").exists() {
+    if Path::new(flakeid::HOST_FILE).exists() {
         return;
     }
     let Ok(url) = flakeid::default_store_url() else { return };

@@ -1,6 +1,5 @@
 //! Tests of several users of one host who name no store. Each test runs a script as root in a copy of this system's
-//! files, without the signs of a container. The copy and all
-//! processes disappear with the script.
+//! files, without the signs of a container. The copy and all processes disappear with the script.
 
 use std::process::Command;
 
@@ -30,7 +29,7 @@ const HOST: &str = r#"
         }
 END
     printf '%s\n' "$3" >> host/script
-    exec chroot host sh -e ${TRACE:+-x} /script"#;
+    exec chroot host sh -e /script"#;
 
 /// Runs a script on such a host, and returns its output.
 fn on_a_host(script: &str) -> String {

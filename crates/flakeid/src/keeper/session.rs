@@ -56,13 +56,17 @@ impl SessionState {
     /// Returns the time for which the calling thread may wait for the keeper, at most `timeout`. The keeper's own
     /// thread, on which the observer makes calls, must not wait for itself.
     fn longest_wait(&self, timeout: Duration) -> Duration {
-        if self.keeper == Some(thread::current().id()) { Duration::ZERO } else { timeout }
+        if self.is_keeper() { Duration::ZERO } else { timeout }
+    }
+
+    fn is_keeper(&self) -> bool {
+        self.keeper == Some(thread::current().id())
     }
 
     /// Returns the error for an observer that blocks the keeper.
     fn blocked(&self) -> Option<Error> {
         let blocked = self.observed_since?.elapsed();
-        (blocked >= RETRY).then(|| {
+        (blocked >= RETRY || self.is_keeper()).then(|| {
             let text = format!(
                 "the function for lease events has not returned for {} ms, and the lease cannot be renewed during its \
                  call; return from the function at once, and do long work on another thread",

@@ -1,5 +1,7 @@
 //! Tests of gRPC calls, errors and malformed input.
 
+mod limits;
+
 use std::collections::HashSet;
 use std::future::Future;
 use std::io::{Read, Write};
@@ -451,74 +453,4 @@ fn grpc_server_conforms_to_the_specification_of_http2() {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{report}{errors}");
     assert!(report.contains("145 tests, 145 passed, 0 skipped, 0 failed"), "{report}{errors}");
-}
-
-#[test]
-fn request_rate_limit_applies_to_grpc() {
-    let pair = Pair::new(service().request_rate_limit(3));
-    let mut ids = pair.ids();
-    let statuses: Vec<_> = (0..50).map(|_| ids.next("default", None)).collect();
-    let issued = statuses.iter().filter(|status| status.is_ok()).count();
-    assert!((3..=20).contains(&issued), "{issued} calls were answered");
-    let refused = statuses.into_iter().find_map(Result::err).unwrap();
-    assert_eq!(refused.code(), Code::ResourceExhausted);
-    assert_eq!(refused.metadata().get("flakeid-code").unwrap(), "HTTP_TOO_MANY_REQUESTS");
-}
-
-#[test]
-fn wrong_token_ends_a_grpc_connection() {
-    let pair = Pair::new(service().tokens(Tokens::parse("0123456789abcdef").unwrap()));
-    let mut channel = pair.channel();
-    channel.authorization = Some("Bearer 9999999999999999");
-    let mut ids = Calls { client: client(channel), runtime: &pair.runtime };
-    assert_eq!(ids.next("default", None).unwrap_err().code(), Code::Unauthenticated);
-    let ends = Instant::now() + Duration::from_secs(20);
-    while ids.next("default", None).unwrap_err().code() == Code::Unauthenticated {
-        assert!(Instant::now() < ends, "the client may try many tokens on one connection");
-    }
-}
-
-#[test]
-fn calls_whose_messages_are_not_taken_end() {
-    let options =
-        ServeOptions { write_timeout: Duration::from_millis(300), ..ServeOptions::default() };
-    let pair = Pair::with(service(), options);
-    pair.runtime.block_on(async {
-        let stream = tokio::net::TcpStream::connect(pair.address()).await.unwrap();
-        let handshake = hyper::client::conn::http2::Builder::new(TokioExecutor::new())
-            .initial_stream_window_size(2_000)
-            .handshake(TokioIo::new(stream));
-        let (sender, connection) = handshake.await.unwrap();
-        tokio::spawn(connection);
-        let channel = Channel { sender, authorization: None };
-        let open = |number: u64| {
-            let mut ids = client(channel.clone());
-            async move {
-                let request = StreamRequest { namespace: "default".to_owned(), count: 50_000 };
-                (number, ids.stream(request).await)
-            }
-        };
-        // More calls than may receive IDs at the same time: each of the later ones gets its turn, because the earlier
-        // ones end.
-        let calls: Vec<_> = (0..20).map(|number| tokio::spawn(open(number))).collect();
-        let mut unread = Vec::new();
-        for call in calls {
-            let (_, opened) = timeout(Duration::from_secs(30), call).await.unwrap().unwrap();
-            unread.push(opened.unwrap().into_inner());
-        }
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        for stream in &mut unread {
-            let mut received = 0;
-            let ended = loop {
-                match stream.message().await {
-                    Ok(Some(message)) => received += message.ids.len(),
-                    ended => break ended,
-                }
-            };
-            assert!(ended.is_err(), "the call still sent {received} IDs");
-        }
-        // The connection serves other calls.
-        let request = NextRequest { namespace: "default".to_owned(), count: None };
-        assert_eq!(client(channel.clone()).next(request).await.unwrap().into_inner().ids.len(), 1);
-    });
 }
