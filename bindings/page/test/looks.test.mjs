@@ -48,9 +48,35 @@ test('every panel fits phones and wide screens, in dark and light colours', asyn
       if (name === 'generate') await page.getByRole('button', { name: 'Generate IDs' }).click();
       assert.deepEqual(await violations(page), [], `${name}, ${device}, ${scheme}`);
       assert.equal(await isTooWide(page), false, `${name} is wider than a ${device} screen`);
+      assert.deepEqual(await cutTabs(page), [], `tabs of ${name} beyond a ${device} screen`);
+      assert.equal(await page.locator('.scroll[tabindex="0"]').count(), 0, `${name} has a table that is cut`);
       await screenshot(page, `page-${name}-${device}-${scheme}`);
     }
   }
+});
+
+// Returns the tabs that a screen of this width does not show whole.
+const cutTabs = (page) =>
+  page
+    .getByRole('tab')
+    .evaluateAll((tabs) =>
+      tabs
+        .filter((tab) => tab.getBoundingClientRect().right > innerWidth)
+        .map((tab) => tab.textContent),
+    );
+
+test('ID is above its layout, and the links lead to the guide', async (t) => {
+  const started = await openBrowser();
+  const page = await openPage(t, started, { hash: FILLED.id, size: PHONE });
+  const top = async (control) => (await control.boundingBox()).y;
+  const id = page.getByRole('textbox', { name: 'ID', exact: true });
+  const layout = page.getByRole('combobox', { name: 'Layout' });
+  assert.ok((await top(id)) < (await top(layout)));
+  await panel(page, 'Layout');
+  assert.ok((await top(layout)) < (await top(page.getByRole('heading', { level: 2 }))));
+  const links = await page.getByRole('link').evaluateAll((all) => all.map(({ href }) => href));
+  for (const link of links) assert.match(link, /^https:\/\/github\.com\/flakeid\/flakeid/);
+  assert.equal(links.length, 4);
 });
 
 test('arrow keys and Tab reach every tab and button', async (t) => {

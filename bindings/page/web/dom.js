@@ -74,7 +74,7 @@ function cell(value) {
   return value instanceof HTMLTableCellElement ? value : h('td', {}, value);
 }
 
-export const mono = (text) => h('td', { class: 'mono' }, text);
+export const mono = (...content) => h('td', { class: 'mono' }, ...content);
 
 // Returns whether the text was copied. Over plain HTTP, browsers support only the old way.
 async function toClipboard(text) {

@@ -70,6 +70,8 @@ function makePage(module) {
 function makeTabs(panels) {
   const tabs = document.getElementById('tabs');
   const place = document.getElementById('panels');
+  const layoutChoice = document.getElementById('layout-choice');
+  const layoutPlace = document.getElementById('layout-place');
   for (const panel of panels) {
     const id = `panel-${panel.name}`;
     panel.section = h(
@@ -98,6 +100,7 @@ function makeTabs(panels) {
       panel.tab.setAttribute('aria-selected', String(isChosen));
       panel.tab.tabIndex = isChosen ? 0 : -1;
     }
+    (chosen.layoutPlace ?? layoutPlace).append(layoutChoice);
     chosen.tab.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     chosen.show?.();
   };

@@ -60,9 +60,14 @@ function shown(range) {
     ['lower', range.lower, range.from],
     ['upper', range.upper, range.to],
   ].filter(([, id]) => id !== null);
-  const rows = ends.map(([end, id, tick]) => [end, mono(id), tick, copy(id, `the ${end} bound`)]);
+  // The tick is below the ID, because a phone is too narrow for both.
+  const rows = ends.map(([end, id, tick]) => [
+    end,
+    mono(id, h('div', { class: 'hint' }, tick)),
+    copy(id, `the ${end} bound`),
+  ]);
   return [
-    table('Bounds', rows, ['End', 'ID', 'Its tick', '']),
+    table('Bounds', rows, ['End', 'ID and its tick', '']),
     h('h3', {}, 'In SQL'),
     h('pre', { tabindex: '0', 'aria-label': 'In SQL' }, range.condition),
     copy(range.condition, 'the SQL'),

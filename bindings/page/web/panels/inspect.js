@@ -16,6 +16,8 @@ export function make(page) {
   const other = h('p', { class: 'hint', 'aria-live': 'polite' });
   const time = h('p', { class: 'big', 'aria-live': 'polite' });
   const result = h('div', {});
+  // The ID comes first, and the layout below it.
+  const layoutPlace = h('div', {});
 
   const show = () => {
     time.textContent = '';
@@ -61,12 +63,13 @@ export function make(page) {
       { class: 'hint' },
       'Decimal IDs can also be hexadecimal with 0x, negative numbers of signed columns, or UUIDs.',
     ),
+    layoutPlace,
     error,
     other,
     time,
     result,
   );
-  return { element, show: () => loadAll(loads), layoutChanged: show };
+  return { element, layoutPlace, show: () => loadAll(loads), layoutChanged: show };
 }
 
 function shown(id, layout) {
@@ -76,9 +79,15 @@ function shown(id, layout) {
     return [
       label,
       mono(String(values[part.name] ?? 0)),
-      `${part.bits} bits, at most ${grouped(part.max)}`,
+      `${part.bits} bits, to ${grouped(part.max)}`,
     ];
   });
+  const worker = layout.fields.find(({ name }) => name === 'worker');
+  const hasDatacenter = layout.fields.some(({ name }) => name === 'datacenter');
+  if (worker !== undefined && hasDatacenter) {
+    const sum = `datacenter × ${2 ** worker.bits} + worker: the number of leases and of whois`;
+    rows.push(['node', mono(String(id.node)), sum]);
+  }
   const forms = ['hex', 'base32', 'base36', 'base58', 'base62', 'base58_flickr', 'zbase32', 'uuid'];
   const others = forms.map((name) => [name, mono(id[name]), copy(id[name], name)]);
   return [

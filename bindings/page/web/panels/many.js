@@ -111,7 +111,7 @@ export function make(page) {
     h(
       'p',
       { class: 'hint' },
-      'IDs of the layout above. The page can read millions of IDs: it reads a large paste directly and does not show it in the field.',
+      'IDs of the layout. The page can read millions of IDs: it reads a large paste directly and does not show it in the field.',
     ),
     drop,
     h('div', { class: 'actions' }, read, cancel),
