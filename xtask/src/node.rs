@@ -66,7 +66,7 @@ pub(crate) fn test(target: &Target) -> Outcome {
 /// installed packages.
 fn test_frameworks(target: &Target, installed: &str) -> Outcome {
     packages::ensure(&[POSTGRESQL])?;
-    let servers = Servers::begin(&["postgresql"])?;
+    let servers = Servers::begin(&["postgres"])?;
     let project = "target/node/frameworks";
     files::empty(project)?;
     files::copy_folder("node/test/frameworks", project)?;
@@ -79,7 +79,7 @@ fn test_frameworks(target: &Target, installed: &str) -> Outcome {
     let servers = servers.ready()?;
     Step::new("node", &["--test", "frameworks.test.mjs", "types.test.mjs"])
         .within(project)
-        .env("DATABASE_URL", servers.url("postgresql")?)
+        .env("DATABASE_URL", servers.url("postgres")?)
         .env("FLAKEID_ROOT", root())
         .run()
 }

@@ -94,12 +94,12 @@ pub(crate) fn test(wheel: &Wheel) -> Outcome {
 /// Runs `python/tests/frameworks` in the same environment, after installing the frameworks.
 fn test_frameworks(clean: &Venv) -> Outcome {
     packages::ensure(&[POSTGRESQL, REDIS])?;
-    let servers = Servers::begin(&["postgresql", "redis"])?;
+    let servers = Servers::begin(&["postgres", "redis"])?;
     clean.pip(&["install", "-q", "--no-deps", "--no-compile", "-r", FRAMEWORKS])?;
     let servers = servers.ready()?;
     let tests = pytest(clean, "python/tests/frameworks")?;
     tests
-        .env("FLAKEID_POSTGRESQL", servers.url("postgresql")?)
+        .env("FLAKEID_POSTGRESQL", servers.url("postgres")?)
         .env("FLAKEID_REDIS", servers.url("redis")?)
         .run()
 }

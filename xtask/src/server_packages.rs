@@ -33,8 +33,7 @@ pub(crate) const NEEDED: &[Program] = &[
 /// The folder with links to the servers that are not Debian packages.
 const SERVERS: &str = "target/servers";
 
-/// Installs the packages that `tests/servers/dynalite` pins: a server with the interface of
-/// `DynamoDB`.
+/// Installs the packages of the server that `tests/servers/dynalite` pins.
 fn ensure_dynalite() -> Outcome {
     const PINS: &str = "tests/servers/dynalite";
     let lock = files::text(format!("{PINS}/package-lock.json"))?;

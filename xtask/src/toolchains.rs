@@ -63,8 +63,8 @@ pub(crate) fn test(only: &[Toolchain]) -> Outcome {
             .env("FLAKEID_COMMAND", &command);
         if *toolchain == Toolchain::Prisma {
             packages::ensure(&[POSTGRESQL])?;
-            let servers = Servers::start(&["postgresql"])?;
-            run.env("DATABASE_URL", servers.url("postgresql")?).run()?;
+            let servers = Servers::start(&["postgres"])?;
+            run.env("DATABASE_URL", servers.url("postgres")?).run()?;
         } else {
             run.run()?;
         }

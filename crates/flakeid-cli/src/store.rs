@@ -22,20 +22,23 @@ pub(crate) const NAMESPACE: &str = "FLAKEID_NAMESPACE";
 
 const DEFAULT_NAMESPACE: &str = "default";
 
-const STORE_HELP: &str = "\
-Store of the leases, by URL [default: see below]
-
-sqlite:///path/to/file, sqlite://file (in the working directory), postgresql://, mysql://, redis://, \
-redis+sentinel://, etcd://, kubernetes://namespace/name, s3://bucket/prefix or dynamodb://table. \
-The default is the store that root has named in /etc/flakeid/store, or else the embedded store of \
-this user, which other users do not share. \
-The URL of a server may name several hosts: host:port,host:port. Every user of this host who lists \
-processes can see this argument: give a password in FLAKEID_STORE instead.";
+fn store_help() -> String {
+    let forms: Vec<&str> =
+        flakeid_stores::backends().flat_map(|(_, backend)| backend.forms).copied().collect();
+    let (last, others) = forms.split_last().unwrap_or((&"", &[]));
+    format!(
+        "Store of the leases, by URL [default: see below]\n\n\
+         {} or {last}. The default is the store that root has named in /etc/flakeid/store, or else the embedded store of \
+         this user, which other users do not share. The URL of a server may name several hosts: host:port,host:port. \
+         Every user of this host who lists processes can see this argument: give a password in FLAKEID_STORE instead.",
+        others.join(", ")
+    )
+}
 
 #[derive(Args)]
 pub(crate) struct StoreUrl {
     /// URL of the lease store [default: of this host, or of this user]
-    #[arg(long, value_name = "URL", long_help = STORE_HELP)]
+    #[arg(long, value_name = "URL", long_help = store_help())]
     store: Option<String>,
 }
 

@@ -1,20 +1,11 @@
 //! The certificates for TLS connections to servers: trusted certificates and client certificates.
 
-#[cfg(feature = "mysql")]
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::CertificateDer;
-#[cfg(any(
-    feature = "postgres",
-    feature = "mysql",
-    feature = "etcd",
-    feature = "kubernetes",
-    feature = "http"
-))]
 use rustls::pki_types::pem::PemObject;
-#[cfg(any(feature = "etcd", feature = "documents", feature = "http"))]
+#[cfg(feature = "requests")]
 use ureq::tls::{Certificate, ClientCert, RootCerts, TlsConfig};
 
-#[cfg(any(feature = "postgres", feature = "mysql", feature = "etcd", feature = "http"))]
 use crate::url::file;
 use flakeid_protocol::store::Fault;
 use flakeid_protocol::url::ServerUrl;
@@ -24,7 +15,6 @@ use flakeid_protocol::url::ServerUrl;
 ///
 /// # Errors
 /// [`Fault::Rejected`], with the name of the option, if the file is unusable, or if there are no certificates.
-#[cfg(any(feature = "postgres", feature = "mysql", feature = "etcd", feature = "http"))]
 pub(super) fn trusted_certificates(
     url: &ServerUrl<'_>,
     option: &str,
@@ -58,13 +48,6 @@ pub(super) fn system_certificates(
 ///
 /// # Errors
 /// [`Fault::Rejected`], with the name of the option, if the file is invalid or contains no certificates.
-#[cfg(any(
-    feature = "postgres",
-    feature = "mysql",
-    feature = "etcd",
-    feature = "kubernetes",
-    feature = "http"
-))]
 pub(super) fn parse_certificates(
     url: &ServerUrl<'_>,
     option: &str,
@@ -82,7 +65,6 @@ pub(super) fn parse_certificates(
 
 /// Sets the process-wide cryptography provider, unless the process has already set a provider. Drivers that do not
 /// accept a provider as an argument use the process-wide provider.
-#[cfg(feature = "mysql")]
 pub(super) fn install_default_cryptography() {
     if CryptoProvider::get_default().is_none() {
         // The call fails only if another thread has set a provider first, and that provider serves the same purpose.
@@ -95,7 +77,7 @@ pub(super) fn install_default_cryptography() {
 /// # Errors
 /// [`Fault::Rejected`], with the name of the option, if a file is unusable, or if only one of `tls-cert` and
 /// `tls-key` is set.
-#[cfg(any(feature = "etcd", feature = "http"))]
+#[cfg(feature = "requests")]
 pub(super) fn tls_config(url: &ServerUrl<'_>) -> Result<TlsConfig, Fault> {
     let roots = convert(&trusted_certificates(url, "tls-ca")?);
     let client = match (file(url, "tls-cert")?, file(url, "tls-key")?) {
@@ -115,12 +97,12 @@ pub(super) fn tls_config(url: &ServerUrl<'_>) -> Result<TlsConfig, Fault> {
 ///
 /// # Errors
 /// [`Fault::Rejected`] if there are no certificates. The message names the environment variable `SSL_CERT_FILE`.
-#[cfg(feature = "aws")]
+#[cfg(feature = "requests")]
 pub(super) fn system_tls(url: &ServerUrl<'_>) -> Result<TlsConfig, Fault> {
     Ok(config_of(&convert(&system_certificates(url, "SSL_CERT_FILE")?), None))
 }
 
-#[cfg(any(feature = "etcd", feature = "documents", feature = "http"))]
+#[cfg(feature = "requests")]
 pub(super) fn config_of(roots: &[Certificate<'static>], client: Option<ClientCert>) -> TlsConfig {
     let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
     TlsConfig::builder()
@@ -130,7 +112,7 @@ pub(super) fn config_of(roots: &[Certificate<'static>], client: Option<ClientCer
         .build()
 }
 
-#[cfg(any(feature = "etcd", feature = "documents", feature = "http"))]
+#[cfg(feature = "requests")]
 pub(super) fn convert(certificates: &[CertificateDer<'_>]) -> Vec<Certificate<'static>> {
     certificates.iter().map(|certificate| Certificate::from_der(certificate).to_owned()).collect()
 }

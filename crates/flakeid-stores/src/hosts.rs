@@ -32,7 +32,6 @@ pub(super) fn first_usable<P, T>(
 }
 
 /// The parts of a URL before its options: `scheme://user:password@host:port,host:port/path`.
-#[cfg(any(feature = "mysql", feature = "redis"))]
 pub(super) struct Hosts<'a> {
     pub(super) scheme: &'a str,
     /// The credentials in the form `user:password@`, or an empty string.
@@ -42,7 +41,6 @@ pub(super) struct Hosts<'a> {
     pub(super) path: &'a str,
 }
 
-#[cfg(any(feature = "mysql", feature = "redis"))]
 impl<'a> Hosts<'a> {
     pub(super) fn parse(base: &'a str) -> Self {
         let (scheme, rest) = base.split_once("://").unwrap_or(("", base));
@@ -78,7 +76,6 @@ mod tests {
         assert_eq!(try_each(&[rejected("a"), rejected("b")]), rejected("a; b"));
     }
 
-    #[cfg(any(feature = "mysql", feature = "redis"))]
     #[test]
     fn urls_are_split_into_one_url_per_host() {
         for (base, hosts, first) in [

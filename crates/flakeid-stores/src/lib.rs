@@ -2,16 +2,15 @@
 //! and so does the client for brokers. A [`Location`] is the URL of a store or a broker.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(feature = "all"),
+    allow(dead_code, unused_imports, reason = "each store uses only some of the common parts")
+)]
 
 #[cfg(feature = "aws")]
 mod aws;
-#[cfg(any(
-    feature = "postgres",
-    feature = "mysql",
-    feature = "etcd",
-    feature = "documents",
-    feature = "http"
-))]
+mod backend;
+#[cfg(feature = "tls")]
 mod certificates;
 #[cfg(feature = "documents")]
 mod document;
@@ -22,22 +21,14 @@ pub mod etcd;
 mod foreign;
 #[doc(hidden)]
 pub mod fork_gate;
-#[cfg(any(
-    feature = "postgres",
-    feature = "mysql",
-    feature = "etcd",
-    all(feature = "sqlite", unix)
-))]
 mod gaps;
-#[cfg(any(feature = "postgres", feature = "mysql", feature = "redis"))]
 mod hosts;
 #[cfg(feature = "http")]
 pub mod http;
-#[cfg(any(feature = "etcd", feature = "documents"))]
 mod http_date;
 #[cfg(any(feature = "aws", feature = "kubernetes"))]
 mod issued;
-#[cfg(any(feature = "redis", feature = "etcd", feature = "documents"))]
+#[cfg(any(feature = "optimistic", feature = "documents"))]
 mod json;
 #[cfg(feature = "kubernetes")]
 pub mod kubernetes;
@@ -45,7 +36,7 @@ mod location;
 mod machine;
 #[cfg(feature = "mysql")]
 pub mod mysql;
-#[cfg(any(feature = "redis", feature = "etcd"))]
+#[cfg(feature = "optimistic")]
 mod optimistic;
 #[cfg(feature = "postgres")]
 pub mod postgres;
@@ -53,42 +44,60 @@ pub mod postgres;
 pub mod random;
 #[cfg(feature = "redis")]
 pub mod redis;
-#[cfg(any(
-    feature = "postgres",
-    feature = "mysql",
-    feature = "redis",
-    feature = "etcd",
-    feature = "documents",
-))]
 mod retry;
 #[cfg(feature = "s3")]
 pub mod s3;
-#[cfg(any(feature = "postgres", feature = "mysql", all(feature = "sqlite", unix)))]
 mod sql;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
-#[cfg(any(feature = "etcd", feature = "documents"))]
+#[cfg(feature = "requests")]
 mod transport;
-#[cfg(any(
-    feature = "postgres",
-    feature = "mysql",
-    feature = "redis",
-    feature = "etcd",
-    feature = "http"
-))]
 mod url;
-#[cfg(any(
-    feature = "postgres",
-    feature = "mysql",
-    feature = "redis",
-    feature = "etcd",
-    feature = "documents",
-    all(feature = "sqlite", unix)
-))]
 mod values;
 
+#[doc(hidden)]
+pub use backend::{Backend, DocumentLimits, Price};
 pub use location::Location;
 #[doc(hidden)]
 pub use machine::{host_name, user_rotation};
 #[doc(hidden)]
 pub use random::token as fresh_token;
+
+/// Returns a line of [`KINDS`] from the name of a module, its Cargo feature, and its schemes.
+macro_rules! kind {
+    ($module:ident, $feature:literal, $schemes:expr) => {
+        backend::Kind {
+            feature: $feature,
+            schemes: &$schemes,
+            backend: {
+                #[cfg(feature = $feature)]
+                {
+                    Some(&$module::BACKEND)
+                }
+                #[cfg(not(feature = $feature))]
+                {
+                    None
+                }
+            },
+        }
+    };
+}
+
+/// The stores, in the order in which messages name their schemes, and brokers.
+static KINDS: [backend::Kind; 9] = [
+    kind!(sqlite, "sqlite", ["sqlite"]),
+    kind!(postgres, "postgres", ["postgresql", "postgres"]),
+    kind!(mysql, "mysql", ["mysql", "mariadb"]),
+    kind!(redis, "redis", ["redis", "rediss", "redis+sentinel", "rediss+sentinel"]),
+    kind!(etcd, "etcd", ["etcd", "etcds"]),
+    kind!(kubernetes, "kubernetes", ["kubernetes"]),
+    kind!(s3, "s3", ["s3"]),
+    kind!(dynamodb, "dynamodb", ["dynamodb"]),
+    kind!(http, "http", ["http", "https", "http+unix"]),
+];
+
+/// Returns the scheme and the description of each store, and of brokers, as far as this build includes them.
+#[doc(hidden)]
+pub fn backends() -> impl Iterator<Item = (&'static str, &'static Backend)> {
+    KINDS.iter().filter_map(|kind| Some((*kind.schemes.first()?, kind.backend?)))
+}

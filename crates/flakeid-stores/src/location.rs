@@ -1,18 +1,20 @@
 //! The location of a store or a broker, and functions that connect to stores and brokers.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use flakeid_core::{Clock, Error};
 
-use crate::foreign;
+use crate::backend::{Backend, Connect, Kind, OldDocuments, Place, longest_age_ms};
+use crate::{KINDS, foreign};
 use flakeid_protocol::store::{Fault, Store};
 use flakeid_protocol::url::redact;
 use flakeid_protocol::{Bounds, Lessor};
 
-/// The URL of a store, such as `sqlite:///var/lib/flakeid/flakeid.db`, `postgresql://user:password@host/database`,
-/// `mysql://…`, `redis://…`, `etcd://…`, `kubernetes://…`, `s3://…` or `dynamodb://…`, or of a broker, such as `http://host:7117`.
+/// The URL of a store, such as `sqlite:///var/lib/flakeid/flakeid.db`, `postgresql://user:password@host/database` or
+/// `s3://bucket/prefix`, or of a broker, such as `http://host:7117`.
 ///
 /// `Display` and `Debug` omit the password.
 ///
@@ -26,47 +28,10 @@ use flakeid_protocol::{Bounds, Lessor};
 /// # }
 /// # Ok::<(), flakeid_core::Error>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone)]
 pub struct Location {
-    kind: Kind,
     url: String,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Kind {
-    Sqlite,
-    Postgres,
-    Mysql,
-    Redis,
-    Etcd,
-    Kubernetes,
-    S3,
-    DynamoDb,
-    Broker,
-}
-
-impl Kind {
-    /// The known URL schemes. Each entry contains the scheme, the kind of store or broker, the Cargo feature, and
-    /// whether this build includes the feature.
-    const SCHEMES: [(&'static str, Self, &'static str, bool); 17] = [
-        ("sqlite", Self::Sqlite, "sqlite", cfg!(feature = "sqlite")),
-        ("postgresql", Self::Postgres, "postgres", cfg!(feature = "postgres")),
-        ("postgres", Self::Postgres, "postgres", cfg!(feature = "postgres")),
-        ("mysql", Self::Mysql, "mysql", cfg!(feature = "mysql")),
-        ("mariadb", Self::Mysql, "mysql", cfg!(feature = "mysql")),
-        ("redis", Self::Redis, "redis", cfg!(feature = "redis")),
-        ("rediss", Self::Redis, "redis", cfg!(feature = "redis")),
-        ("redis+sentinel", Self::Redis, "redis", cfg!(feature = "redis")),
-        ("rediss+sentinel", Self::Redis, "redis", cfg!(feature = "redis")),
-        ("etcd", Self::Etcd, "etcd", cfg!(feature = "etcd")),
-        ("etcds", Self::Etcd, "etcd", cfg!(feature = "etcd")),
-        ("kubernetes", Self::Kubernetes, "kubernetes", cfg!(feature = "kubernetes")),
-        ("s3", Self::S3, "s3", cfg!(feature = "s3")),
-        ("dynamodb", Self::DynamoDb, "dynamodb", cfg!(feature = "dynamodb")),
-        ("http", Self::Broker, "http", cfg!(feature = "http")),
-        ("https", Self::Broker, "http", cfg!(feature = "http")),
-        ("http+unix", Self::Broker, "http", cfg!(feature = "http")),
-    ];
+    backend: &'static Backend,
 }
 
 impl Location {
@@ -76,8 +41,10 @@ impl Location {
     /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for an unknown scheme, and for a scheme whose feature
     /// this build lacks.
     pub fn parse(url: &str) -> Result<Self, Error> {
-        let known = || Kind::SCHEMES.map(|(scheme, ..)| scheme).join(", ");
-        let is_known = |scheme: &str| Kind::SCHEMES.iter().any(|(known, ..)| *known == scheme);
+        let known =
+            || KINDS.iter().flat_map(|kind| kind.schemes).copied().collect::<Vec<_>>().join(", ");
+        let find = |scheme: &str| KINDS.iter().find(|kind| kind.schemes.contains(&scheme));
+        let is_known = |scheme: &str| find(scheme).is_some();
         let scheme = url.split_once("://").map(|(scheme, _)| scheme);
         if let Some(problem) =
             foreign::problem(url, is_known).filter(|_| !scheme.is_some_and(is_known))
@@ -93,10 +60,9 @@ impl Location {
                 ),
             ));
         };
-        let found = Kind::SCHEMES.into_iter().find(|(name, ..)| *name == scheme);
-        match found {
-            Some((_, kind, _, true)) => Ok(Self { kind, url: url.into() }),
-            Some((_, _, feature, false)) => Err(Error::invalid_option(
+        match find(scheme) {
+            Some(Kind { backend: Some(backend), .. }) => Ok(Self { url: url.into(), backend }),
+            Some(Kind { feature, .. }) => Err(Error::invalid_option(
                 "store",
                 &format!(
                     "this build of flakeid does not include {scheme}://; enable the Cargo feature `{feature}`, \
@@ -125,11 +91,7 @@ impl Location {
     /// Returns `None` for other stores and for brokers, and if the URL does not name a file in an existing folder.
     #[must_use]
     pub fn file(&self) -> Option<PathBuf> {
-        match self.kind {
-            #[cfg(feature = "sqlite")]
-            Kind::Sqlite => super::sqlite::file(&self.url),
-            _ => None,
-        }
+        self.backend.file?(&self.url)
     }
 
     /// Connects to the store. `clock` is this host's clock, which a store without a server uses as its own clock.
@@ -146,10 +108,9 @@ impl Location {
     /// # Errors
     /// The same errors as [`connect`](Self::connect).
     pub fn connect_lessor(&self, clock: &Arc<dyn Clock>) -> Result<Box<dyn Lessor>, Fault> {
-        match self.kind {
-            #[cfg(feature = "http")]
-            Kind::Broker => super::http::connect(&self.url),
-            _ => Ok(Box::new(self.connect(clock)?)),
+        match self.backend.connect {
+            Connect::Broker(connect) => connect(&self.url),
+            Connect::Store(_) => Ok(Box::new(self.connect(clock)?)),
         }
     }
 
@@ -160,9 +121,9 @@ impl Location {
     #[cfg(feature = "http")]
     #[doc(hidden)]
     pub fn broker_reader(&self) -> Result<super::http::BrokerReader, Fault> {
-        match self.kind {
-            Kind::Broker => super::http::BrokerReader::new(&self.url),
-            _ => Err(Fault::Rejected(format!("{self} is a store, not a broker"))),
+        match self.is_broker() {
+            true => super::http::BrokerReader::new(&self.url),
+            false => Err(Fault::Rejected(format!("{self} is a store, not a broker"))),
         }
     }
 
@@ -170,24 +131,15 @@ impl Location {
     /// these bounds. Returns `None` for stores that notice older data of every age.
     #[doc(hidden)]
     #[must_use]
-    #[cfg_attr(
-        not(any(feature = "kubernetes", feature = "s3")),
-        allow(unused_variables, reason = "only these two stores need the bounds")
-    )]
     pub fn unnoticed_age_ms(&self, bounds: &Bounds) -> Option<u64> {
-        match self.kind {
-            #[cfg(any(feature = "kubernetes", feature = "s3"))]
-            Kind::Kubernetes | Kind::S3 => {
-                Some(super::document::longest_age_ms(bounds).cast_unsigned())
-            }
-            _ => None,
-        }
+        let limits = self.backend.documents.filter(|limits| limits.old == OldDocuments::Restored);
+        limits.map(|_| longest_age_ms(bounds).cast_unsigned())
     }
 
     /// Whether this is the URL of a broker, which grants leases but is not a store.
     #[must_use]
     pub fn is_broker(&self) -> bool {
-        self.kind == Kind::Broker
+        matches!(self.backend.connect, Connect::Broker(_))
     }
 
     /// Whether this URL may lead to several brokers. A single network address may also lead to several brokers, for
@@ -207,42 +159,27 @@ impl Location {
     }
 
     fn open(&self, clock: &Arc<dyn Clock>, creates: bool) -> Result<Box<dyn Store>, Fault> {
-        match self.kind {
-            #[cfg(feature = "sqlite")]
-            Kind::Sqlite => super::sqlite::connect(&self.url, clock, creates),
-            #[cfg(feature = "postgres")]
-            Kind::Postgres => super::postgres::connect(&self.url),
-            #[cfg(feature = "mysql")]
-            Kind::Mysql => super::mysql::connect(&self.url),
-            #[cfg(feature = "redis")]
-            Kind::Redis => super::redis::connect(&self.url),
-            #[cfg(feature = "etcd")]
-            Kind::Etcd => super::etcd::connect(&self.url),
-            #[cfg(feature = "kubernetes")]
-            Kind::Kubernetes => super::kubernetes::connect(&self.url),
-            #[cfg(feature = "s3")]
-            Kind::S3 => super::s3::connect(&self.url),
-            #[cfg(feature = "dynamodb")]
-            Kind::DynamoDb => super::dynamodb::connect(&self.url),
-            Kind::Broker => Err(Fault::Rejected(format!(
+        match self.backend.connect {
+            Connect::Store(connect) => connect(&Place { url: &self.url, clock, creates }),
+            Connect::Broker(_) => Err(Fault::Rejected(format!(
                 "{self} is a broker, which only grants leases: for this, name the store that it \
                  leases from"
             ))),
-            #[cfg(not(all(
-                feature = "sqlite",
-                feature = "postgres",
-                feature = "mysql",
-                feature = "redis",
-                feature = "etcd",
-                feature = "kubernetes",
-                feature = "s3",
-                feature = "dynamodb"
-            )))]
-            _ => {
-                let _ = (clock, creates);
-                Err(Fault::Rejected(format!("this build of flakeid cannot use {self}")))
-            }
         }
+    }
+}
+
+impl PartialEq for Location {
+    fn eq(&self, other: &Self) -> bool {
+        self.url == other.url
+    }
+}
+
+impl Eq for Location {}
+
+impl Hash for Location {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.url.hash(state);
     }
 }
 

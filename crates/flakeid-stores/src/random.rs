@@ -41,7 +41,6 @@ pub fn jitter() -> f64 {
 }
 
 /// Returns a random integer from 0 to `end − 1`; `end` must be at least 1.
-#[cfg(any(feature = "mysql", feature = "redis", feature = "etcd"))]
 pub(crate) fn below(end: u64) -> u64 {
     ((fraction() * end as f64) as u64).min(end.saturating_sub(1))
 }

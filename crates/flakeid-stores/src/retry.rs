@@ -1,12 +1,9 @@
 //! The timeout for a store's responses, and the retries of a transaction after conflicts.
 
 use std::time::Duration;
-#[cfg(any(feature = "postgres", feature = "mysql", feature = "redis", feature = "etcd"))]
 use std::time::Instant;
 
-#[cfg(any(feature = "postgres", feature = "mysql", feature = "redis", feature = "etcd"))]
 use crate::random;
-#[cfg(any(feature = "postgres", feature = "mysql", feature = "redis", feature = "etcd"))]
 use flakeid_protocol::store::Fault;
 
 /// The longest time that a store may take to respond.
@@ -19,7 +16,6 @@ pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// # Errors
 /// Any error of `attempt` that is not a conflict; [`Fault::Unavailable`] if conflicts persist until `timeout` has
 /// elapsed.
-#[cfg(any(feature = "postgres", feature = "mysql", feature = "redis", feature = "etcd"))]
 pub(super) fn retry_conflicts(
     shown: &str,
     namespace: &str,

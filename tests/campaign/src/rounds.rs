@@ -62,6 +62,8 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 #[cfg(test)]
 mod tests {
+    use clap::ValueEnum;
+
     use super::*;
 
     #[test]
@@ -82,10 +84,8 @@ mod tests {
         let summary = Summary::parse("{\"store\":\"redis\",\"seed\":4}\n").unwrap_or_default();
         let pending =
             |rounds: &Rounds, store| rounds.pending(store, 3, &summary).take(4).collect::<Vec<_>>();
-        assert_eq!(
-            pending(&rounds(Some(3), None), StoreKind::Redis),
-            [(StoreKind::Redis, 3), (StoreKind::Redis, 5)]
-        );
+        let redis = StoreKind::from_str("redis", false).unwrap();
+        assert_eq!(pending(&rounds(Some(3), None), redis), [(redis, 3), (redis, 5)]);
         let first = pending(&rounds(None, Some(Duration::from_secs(60))), StoreKind::All);
         assert_eq!(first[0], (StoreKind::Sqlite, 3));
         assert_eq!(first.len(), 4);

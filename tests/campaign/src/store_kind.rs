@@ -1,9 +1,14 @@
 //! The kinds of stores for a campaign.
 
+use std::io;
+use std::sync::LazyLock;
+
 use clap::ValueEnum;
+use clap::builder::PossibleValue;
+use flakeid_test_servers::{KINDS, Kind};
 
 /// The values of `--store`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum StoreKind {
     /// All kinds, one after another.
     All,
@@ -15,15 +20,8 @@ pub(crate) enum StoreKind {
     /// and the memory of brokers (on `PostgreSQL`).
     Samples,
     Sqlite,
-    Postgres,
-    Mysql,
-    Redis,
-    Etcd,
-    #[value(name = "dynamodb")]
-    DynamoDb,
-    S3,
-    /// An API server whose program `FLAKEID_TEST_KUBE_APISERVER` names. No other value selects it.
-    Kubernetes,
+    /// A single server. Only its name selects a kind that is not installed everywhere.
+    Server(&'static Kind),
     /// Two brokers in front of one server.
     Broker,
     /// A primary and its synchronous standby.
@@ -36,62 +34,49 @@ pub(crate) enum StoreKind {
     EtcdCluster,
 }
 
-impl StoreKind {
-    const EACH: [Self; 13] = [
-        Self::Sqlite,
-        Self::Postgres,
-        Self::Mysql,
-        Self::Redis,
-        Self::Etcd,
-        Self::DynamoDb,
-        Self::S3,
-        Self::Kubernetes,
-        Self::Broker,
-        Self::PostgresStandby,
-        Self::Galera,
-        Self::RedisSentinel,
-        Self::EtcdCluster,
-    ];
+/// The kinds of stores, and before them the values that select several.
+static VALUES: LazyLock<Vec<StoreKind>> = LazyLock::new(|| {
+    use StoreKind::*;
+    let mut values = vec![All, Servers, Clusters, Samples, Sqlite];
+    values.extend(KINDS.iter().map(Server));
+    values.extend([Broker, PostgresStandby, Galera, RedisSentinel, EtcdCluster]);
+    values
+});
 
-    pub(crate) const fn name(self) -> &'static str {
+impl StoreKind {
+    /// Returns the name, and the name in tables.
+    const fn names(self) -> (&'static str, &'static str) {
         match self {
-            Self::All => "all",
-            Self::Servers => "servers",
-            Self::Clusters => "clusters",
-            Self::Samples => "samples",
-            Self::Sqlite => "sqlite",
-            Self::Postgres => "postgres",
-            Self::Mysql => "mysql",
-            Self::Redis => "redis",
-            Self::Etcd => "etcd",
-            Self::DynamoDb => "dynamodb",
-            Self::S3 => "s3",
-            Self::Kubernetes => "kubernetes",
-            Self::Broker => "broker",
-            Self::PostgresStandby => "postgres-standby",
-            Self::Galera => "galera",
-            Self::RedisSentinel => "redis-sentinel",
-            Self::EtcdCluster => "etcd-cluster",
+            Self::All => ("all", "all"),
+            Self::Servers => ("servers", "servers"),
+            Self::Clusters => ("clusters", "clusters"),
+            Self::Samples => ("samples", "samples"),
+            Self::Sqlite => ("sqlite", "SQLite"),
+            Self::Server(kind) => (kind.name, kind.title),
+            Self::Broker => ("broker", "two brokers on PostgreSQL"),
+            Self::PostgresStandby => ("postgres-standby", "PostgreSQL, synchronous standby"),
+            Self::Galera => ("galera", "Galera, three members"),
+            Self::RedisSentinel => ("redis-sentinel", "Redis, Sentinel, `replicas=1`"),
+            Self::EtcdCluster => ("etcd-cluster", "etcd, three members"),
         }
     }
 
-    /// Returns the name of the kind in tables.
+    pub(crate) const fn name(self) -> &'static str {
+        self.names().0
+    }
+
     pub(crate) const fn title(self) -> &'static str {
+        self.names().1
+    }
+
+    /// Returns the kind of the single server.
+    pub(crate) fn server(self) -> io::Result<&'static Kind> {
         match self {
-            Self::All | Self::Servers | Self::Clusters | Self::Samples => self.name(),
-            Self::Sqlite => "SQLite",
-            Self::Postgres => "PostgreSQL",
-            Self::Mysql => "MariaDB",
-            Self::Redis => "Redis",
-            Self::Etcd => "etcd",
-            Self::DynamoDb => "DynamoDB (dynalite)",
-            Self::S3 => "S3 (versitygw)",
-            Self::Kubernetes => "Kubernetes",
-            Self::Broker => "two brokers on PostgreSQL",
-            Self::PostgresStandby => "PostgreSQL, synchronous standby",
-            Self::Galera => "Galera, three members",
-            Self::RedisSentinel => "Redis, Sentinel, `replicas=1`",
-            Self::EtcdCluster => "etcd, three members",
+            Self::Server(kind) => Ok(kind),
+            other => {
+                let name = other.name();
+                Err(io::Error::other(format!("{name} is not a store with a single server")))
+            }
         }
     }
 
@@ -104,12 +89,29 @@ impl StoreKind {
 
     /// Returns the kinds that this value selects.
     pub(crate) fn each(self) -> impl Iterator<Item = Self> + Send {
-        Self::EACH.into_iter().filter(move |kind| match self {
-            Self::All => *kind != Self::Kubernetes,
-            Self::Servers => !kind.is_cluster() && *kind != Self::Kubernetes,
+        let is_installed = |kind: &Self| kind.server().map_or(true, Kind::is_installed);
+        VALUES[4..].iter().copied().filter(move |kind| match self {
+            Self::All => is_installed(kind),
+            Self::Servers => !kind.is_cluster() && is_installed(kind),
             Self::Clusters => kind.is_cluster(),
-            Self::Samples => matches!(kind, Self::Sqlite | Self::Redis | Self::S3 | Self::Broker),
+            Self::Samples => ["sqlite", "redis", "s3", "broker"].contains(&kind.name()),
             one => one == *kind,
         })
+    }
+}
+
+impl PartialEq for StoreKind {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl ValueEnum for StoreKind {
+    fn value_variants<'a>() -> &'a [Self] {
+        &VALUES
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.name()))
     }
 }

@@ -4,20 +4,20 @@
 use std::path::Path;
 
 use flakeid_linking::Library;
+use flakeid_steps::servers::Servers;
 use flakeid_steps::{Failed, Outcome, Step, files, root, target_folder};
 
 use crate::book::{Block, Chapter, NOT_RUN};
 use crate::run::{Built, WORK, bounded};
-use crate::stores::Stores;
 use crate::tutorials::is_tutorial;
 
-pub(crate) fn run(chapters: &[Chapter], built: &Built, stores: &Stores) -> Outcome {
+pub(crate) fn run(chapters: &[Chapter], built: &Built, stores: &Servers) -> Outcome {
     // The tutorials are run separately.
     for chapter in chapters.iter().filter(|chapter| !is_tutorial(chapter)) {
         let mut script = String::new();
         for block in &chapter.blocks {
             if let Some(commands) = commands(chapter, block)? {
-                script += &stores.with_addresses(commands)?;
+                script += &stores.with_addresses(commands);
             }
         }
         if !script.is_empty() {

@@ -1,10 +1,9 @@
 //! Runs programs of `examples/` that no command of the guide starts.
 
-use flakeid_steps::servers::free_port;
+use flakeid_steps::servers::{Servers, free_port};
 use flakeid_steps::{Failed, Outcome, Step, files, root, target_folder};
 
 use crate::run::{Background, Built, Service, WORK, bounded};
-use crate::stores::Stores;
 
 const ORDER: &str = r#"{"item": "tea"}"#;
 
@@ -15,7 +14,7 @@ const MANIFEST: &str = "import sys, yaml; \
 /// The keyring of the programs with public IDs.
 const KEYRING: &str = "a 000102030405060708090a0b0c0d0e0f\n";
 
-pub(crate) fn run(built: &Built, stores: &Stores) -> Outcome {
+pub(crate) fn run(built: &Built, stores: &Servers) -> Outcome {
     rust()?;
     python(&built.python)?;
     lambda(&built.python, stores)?;
@@ -102,7 +101,7 @@ fn python(python: &str) -> Outcome {
 
 /// Calls the function of AWS Lambda twice. Its namespace is in a table of its own, because a chapter creates a namespace
 /// of the same name.
-fn lambda(python: &str, stores: &Stores) -> Outcome {
+fn lambda(python: &str, stores: &Servers) -> Outcome {
     let store = stores.url("dynamodb")?.replace("@flakeid?", "@lambda?");
     let command = files::shown(&target_folder().join("debug/flakeid"))?;
     let init = ["leases", "init", "--store", &store, "--namespace", "orders", "--fresh"];
@@ -137,9 +136,9 @@ fn node(folder: &str) -> Outcome {
     Service::start(pm2, port)?.check_ids("POST", "/orders", ORDER)
 }
 
-fn node_types(folder: &str, stores: &Stores) -> Outcome {
+fn node_types(folder: &str, stores: &Servers) -> Outcome {
     files::write(format!("{folder}/public.keys"), KEYRING)?;
-    let url = stores.url("postgresql")?;
+    let url = stores.url("postgres")?;
     for program in ["drizzle.mjs", "kysely.mjs", "typeorm.mjs"] {
         bounded("node", &[program]).within(folder).env("DATABASE_URL", url).run()?;
     }
@@ -148,14 +147,14 @@ fn node_types(folder: &str, stores: &Stores) -> Outcome {
 
 /// Generates Prisma's client without the schema engine. Only migrations need that engine, but the
 /// command would download it. The given replacement is never called.
-fn prisma(folder: &str, stores: &Stores) -> Outcome {
+fn prisma(folder: &str, stores: &Servers) -> Outcome {
     files::write(format!("{folder}/public.keys"), KEYRING)?;
     bounded("node", &["node_modules/prisma/build/index.js", "generate"])
         .within(folder)
         .env("PRISMA_SCHEMA_ENGINE_BINARY", "/bin/true")
         .run()?;
     let step = bounded("node", &["orders.mjs"]).within(folder);
-    let printed = step.env("DATABASE_URL", stores.url("postgresql")?).printed()?;
+    let printed = step.env("DATABASE_URL", stores.url("postgres")?).printed()?;
     let orders: serde_json::Value = serde_json::from_str(&printed).unwrap_or_default();
     let id = |order: usize| orders[order]["id"].as_str().unwrap_or_default();
     let right = id(0).starts_with("ord_a")
@@ -181,9 +180,9 @@ fn built(name: &str) -> Result<String, Failed> {
     files::shown(&target.join(format!("debug/flakeid-example-{name}")))
 }
 
-fn axum(stores: &Stores) -> Outcome {
+fn axum(stores: &Servers) -> Outcome {
     let program = built("axum")?;
-    let url = stores.url("postgresql")?;
+    let url = stores.url("postgres")?;
     let flakeid = files::shown(&flakeid_steps::target_folder().join("debug/flakeid"))?;
     let init = ["leases", "init", "--fresh", "--namespace", "orders", "--store", url];
     bounded(&flakeid, &init).run()?;
@@ -221,10 +220,10 @@ fn sqlc() -> Outcome {
 }
 
 /// Writes rows with GORM, pgx and sqlc. The lease uses the namespace of `axum`.
-fn go_databases(built: &Built, stores: &Stores) -> Outcome {
+fn go_databases(built: &Built, stores: &Servers) -> Outcome {
     sqlc()?;
     let lib = built.c_library.join("lib");
-    let url = stores.url("postgresql")?;
+    let url = stores.url("postgres")?;
     bounded("go", &["run", "-tags", "flakeid_shared", ".", url])
         .within("examples/go-databases")
         .env("PKG_CONFIG_PATH", lib.join("pkgconfig"))
@@ -235,9 +234,9 @@ fn go_databases(built: &Built, stores: &Stores) -> Outcome {
 
 /// Adds rows with sqlx and diesel to a table of `PostgreSQL` whose keys are UUIDs. Both print the IDs that they find. The
 /// lease uses the namespace of `axum`.
-fn uuid_columns(stores: &Stores) -> Outcome {
+fn uuid_columns(stores: &Servers) -> Outcome {
     let program = built("uuid-columns")?;
-    let url = stores.url("postgresql")?;
+    let url = stores.url("postgres")?;
     let step = bounded(&program, &[]).env("DATABASE_URL", url).env("FLAKEID_STORE", url);
     let printed = step.printed()?;
     let counts = printed.lines().map(|line| line.matches("Id(").count()).collect::<Vec<_>>();
@@ -251,9 +250,9 @@ fn uuid_columns(stores: &Stores) -> Outcome {
 
 /// Adds two orders with each program, which prints the stored order and the number of orders.
 /// With `PostgreSQL`, the programs use the namespace and the table of `axum`.
-fn orms(stores: &Stores) -> Outcome {
+fn orms(stores: &Servers) -> Outcome {
     let (folder, store) = prepare_folder("orms")?;
-    let url = stores.url("postgresql")?;
+    let url = stores.url("postgres")?;
     for (name, database, store) in [("diesel", "orders.db", store.as_str()), ("sea-orm", url, url)]
     {
         let program = built(name)?;

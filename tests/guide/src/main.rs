@@ -11,16 +11,15 @@ mod pictures;
 mod readme;
 mod run;
 mod searched;
-mod stores;
 mod tutorials;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use flakeid_steps::servers::Servers;
 use flakeid_steps::{Failed, Outcome};
 
 use run::Built;
-use stores::Stores;
 use tutorials::Chosen;
 
 /// Checks the guide.
@@ -55,7 +54,7 @@ fn check(check: &Check) -> Outcome {
         Check::Readme => readme::check(),
         Check::Programs(built) => {
             let chapters = book::read()?;
-            let stores = Stores::start()?;
+            let stores = Servers::start(&[])?;
             commands::run(&chapters, built, &stores)?;
             examples::run(built, &stores)
         }

@@ -100,8 +100,8 @@ fn run_tutorial(name: &str, chapter: &Chapter, packages: &Path) -> Outcome {
     files::empty(&folder)?;
     files::copy_folder(&format!("{APPLICATIONS}/{name}"), &folder)?;
     files::copy_files(&files::shown(packages)?, &folder)?;
-    let servers = Servers::start(&["postgresql"])?;
-    let script = script(chapter, &folder, servers.url("postgresql")?)?;
+    let servers = Servers::start(&["postgres"])?;
+    let script = script(chapter, &folder, servers.url("postgres")?)?;
     files::write(format!("{folder}/commands.sh"), script)?;
     println!("\n{}", chapter.path.display());
     let path = std::env::var_os("PATH").unwrap_or_default();

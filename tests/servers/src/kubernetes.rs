@@ -44,29 +44,12 @@ impl KubernetesServer {
         server
     }
 
-    /// Writes a kubeconfig for another port of this host, such as that of a proxy, and returns the URL of the store at
-    /// that port.
-    ///
-    /// # Panics
-    /// If the file cannot be written.
-    #[must_use]
-    pub fn url_at(&self, port: u16) -> String {
-        self.add_port(port);
-        self.url_of(port)
-    }
-
     fn url_of(&self, port: u16) -> String {
         format!("kubernetes://default/flakeid?kubeconfig={}", self.kubeconfig(port).display())
     }
 
     fn kubeconfig(&self, port: u16) -> PathBuf {
         self.home.path().join(format!("kubeconfig-{port}.json"))
-    }
-
-    /// The port of the API server.
-    #[must_use]
-    pub const fn port(&self) -> u16 {
-        self.port
     }
 
     fn add_port(&self, port: u16) {
@@ -108,6 +91,16 @@ impl Default for KubernetesServer {
 impl Server for KubernetesServer {
     fn url(&self) -> String {
         self.url_of(self.port)
+    }
+
+    fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Writes a kubeconfig for the port.
+    fn url_at(&self, port: u16) -> String {
+        self.add_port(port);
+        self.url_of(port)
     }
 
     fn start(&self) {

@@ -1,6 +1,7 @@
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -249,6 +250,14 @@ impl Default for MariadbServer {
 impl Server for MariadbServer {
     fn url(&self) -> String {
         self.url_of("flakeid", Self::PASSWORD, "ids", "")
+    }
+
+    fn lock(&self, duration: Duration) -> Result<(), String> {
+        self.sql(&format!(
+            "USE ids; LOCK TABLES flakeid_namespace WRITE, flakeid_node WRITE; SELECT SLEEP({}); UNLOCK TABLES",
+            duration.as_secs_f32()
+        ))
+        .map(drop)
     }
 
     fn start(&self) {

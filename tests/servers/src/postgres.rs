@@ -315,6 +315,15 @@ impl Server for PostgresServer {
         self.url_of("flakeid", Self::PASSWORD, "ids", "")
     }
 
+    fn lock(&self, duration: Duration) -> Result<(), String> {
+        self.sql(&format!(
+            "BEGIN; LOCK TABLE flakeid_namespace, flakeid_node IN ACCESS EXCLUSIVE MODE; \
+             SELECT pg_sleep({}); COMMIT",
+            duration.as_secs_f32()
+        ))
+        .map(drop)
+    }
+
     fn start(&self) {
         let mut command = self.account.command(&self.programs.join("postgres"));
         command.arg("-D").arg(self.data()).current_dir(self.home.path());

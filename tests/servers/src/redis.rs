@@ -164,6 +164,12 @@ impl Server for RedisServer {
         self.url_of("", Self::PASSWORD, "0")
     }
 
+    fn lock(&self, duration: Duration) -> Result<(), String> {
+        let paused = self.command(&["CLIENT", "PAUSE", &duration.as_millis().to_string(), "ALL"]);
+        sleep(duration);
+        paused.map(drop)
+    }
+
     fn start(&self) {
         let mut command = Command::new("redis-server");
         command.args(["--port", &self.port.to_string(), "--bind", "127.0.0.1"]);

@@ -61,10 +61,10 @@ impl S3Server {
     /// The URL of the server without the proxy, whose `Date` header lags.
     #[must_use]
     pub fn lagging_url(&self) -> String {
-        Self::url_at(&format!("http://127.0.0.1:{}", self.port))
+        Self::url_of(&format!("http://127.0.0.1:{}", self.port))
     }
 
-    fn url_at(endpoint: &str) -> String {
+    fn url_of(endpoint: &str) -> String {
         let (key, secret) = AWS_KEY;
         let bucket = Self::BUCKET;
         format!("s3://{key}:{secret}@{bucket}/leases?region=us-east-1&endpoint={endpoint}")
@@ -105,7 +105,12 @@ impl Default for S3Server {
 
 impl Server for S3Server {
     fn url(&self) -> String {
-        Self::url_at(&self.endpoint())
+        Self::url_of(&self.endpoint())
+    }
+
+    /// The proxies are several hosts of one server.
+    fn url_at(&self, port: u16) -> String {
+        format!("{}&place=proxied", Self::url_of(&format!("http://127.0.0.1:{port}")))
     }
 
     fn start(&self) {

@@ -18,7 +18,8 @@ pub fn free_port() -> Result<u16, Failed> {
 
 /// Servers that run, or are starting, until this value is dropped.
 pub struct Servers {
-    urls: Vec<(String, String)>,
+    /// The kind of each server, its URL, and the address of such a store in the guide.
+    started: Vec<[String; 3]>,
     keeper: Child,
     /// The standard input of the keeper process. Closing it stops the servers.
     input: Option<ChildStdin>,
@@ -39,7 +40,7 @@ impl Servers {
         let step = if Path::new(memory).is_dir() { step.env("TMPDIR", memory) } else { step };
         let mut keeper = step.args(kinds).spawn(Stdio::piped(), Stdio::piped())?;
         let input = keeper.stdin.take();
-        Ok(Self { urls: Vec::new(), keeper, input })
+        Ok(Self { started: Vec::new(), keeper, input })
     }
 
     /// Waits until all servers accept connections.
@@ -49,9 +50,9 @@ impl Servers {
         };
         for line in BufReader::new(output).lines() {
             let line = line.map_err(|error| Failed(format!("the private servers: {error}")))?;
-            match line.split_once(' ') {
-                Some((kind, url)) => self.urls.push((kind.to_owned(), url.to_owned())),
-                None => return Ok(self),
+            match line.split(' ').map(str::to_owned).collect::<Vec<_>>().try_into() {
+                Ok(server) => self.started.push(server),
+                Err(_) => return Ok(self),
             }
         }
         Err(Failed("the private servers did not start".to_owned()))
@@ -59,8 +60,16 @@ impl Servers {
 
     /// Returns the URL of the server of the given kind.
     pub fn url(&self, kind: &str) -> Result<&str, Failed> {
-        let found = self.urls.iter().find(|(known, _)| known == kind);
-        found.map(|(_, url)| url.as_str()).ok_or_else(|| Failed(format!("no {kind} was started")))
+        let found = self.started.iter().find(|[known, ..]| known == kind);
+        found
+            .map(|[_, url, _]| url.as_str())
+            .ok_or_else(|| Failed(format!("no {kind} was started")))
+    }
+
+    /// Replaces the addresses of the guide in a string with the addresses of the private servers.
+    pub fn with_addresses(&self, text: &str) -> String {
+        let replace = |text: String, [_, url, example]: &[String; 3]| text.replace(example, url);
+        self.started.iter().fold(text.to_owned(), replace)
     }
 }
 

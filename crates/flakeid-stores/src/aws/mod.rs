@@ -8,9 +8,7 @@ mod profile;
 mod signature;
 
 pub(crate) use credentials::Provider;
-#[cfg(feature = "s3")]
 pub(crate) use credentials::between;
-#[cfg(feature = "s3")]
 pub(crate) use encoding::encode;
 pub(crate) use endpoints::{domain, endpoint, region};
 pub(crate) use signature::Signed;

@@ -1,5 +1,5 @@
-//! Stores that keep a whole namespace in one document and change the document with one conditional write. The Kubernetes,
-//! S3 and `DynamoDB` stores implement [`Documents`]; this module contains everything else.
+//! Stores that keep a whole namespace in one document and change the document with one conditional write. Such a store
+//! implements [`Documents`]; this module contains everything else.
 //!
 //! - **One transaction** reads the document, changes it in memory, and writes it if it is still the one that was read.
 //!   Every document contains a random nonce. The condition of the write covers the nonce, so that the condition fails
@@ -7,7 +7,7 @@
 //! - **Continuity**: a document contains the [identity](Reading::identity) of the object that contains it, and the time
 //!   at which it was written. The namespace counts as restored if the identity differs, if the object was changed at
 //!   another time or by another program, or, in a store that does not notice older data, if the document is so old that
-//!   no lease can be in use; see [`OldDocuments`]. An object that gets its identity only when it is created is created
+//!   no lease can be in use; see [`OldDocuments`](crate::backend::OldDocuments). An object that gets its identity only when it is created is created
 //!   without a namespace, so that a namespace and its identity always appear in one write.
 //! - **Late writes**: a process may be paused between its read and its write, while the store is restored to the state
 //!   that the process read. The store's times of both responses show the pause, and the process then gives the
@@ -28,8 +28,9 @@ mod wire;
 pub(crate) use store::DocumentStore;
 pub(crate) use wire::{Client, Response};
 
+use crate::backend::DocumentLimits;
+use flakeid_protocol::Token;
 use flakeid_protocol::store::Fault;
-use flakeid_protocol::{Bounds, Token};
 
 /// The name of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,10 +65,6 @@ pub(crate) struct Stored<V> {
 
 /// The last change of a document, as reported by the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    not(all(feature = "dynamodb", feature = "kubernetes", feature = "s3")),
-    allow(dead_code, reason = "each store constructs only some of the variants")
-)]
 pub(crate) enum Change {
     /// The store reports neither the time nor the author of a change.
     Unknown,
@@ -77,40 +74,12 @@ pub(crate) enum Change {
     Foreign,
 }
 
-/// The meaning of a document that has not been written for longer than any lease lasts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    not(all(feature = "dynamodb", feature = "kubernetes", feature = "s3")),
-    allow(dead_code, reason = "each store constructs only some of the variants")
-)]
-pub(crate) enum OldDocuments {
-    /// An old document is current, because the store detects each restore otherwise.
-    Current,
-    /// An old document counts as restored, because the store may return older data without another sign.
-    Restored,
-}
-
-/// The shortest time, in milliseconds, after which a document counts as old.
-const LEAST_AGE_MS: u64 = 60_000;
-
-/// Returns the age, in milliseconds, above which a document counts as old. Each holder renews its lease several times
-/// during `max_window`, so an older document belongs to a namespace in which no lease is in use. Where
-/// [older documents](OldDocuments::Restored) show a restore, a restore of a younger one goes unnoticed.
-pub(crate) fn longest_age_ms(bounds: &Bounds) -> i64 {
-    let age = bounds.max_window_ms.saturating_add(bounds.max_skew_ms.saturating_mul(2));
-    i64::try_from(age.max(LEAST_AGE_MS)).unwrap_or(i64::MAX)
-}
-
 /// A store of documents. All methods fail with [`Fault::Unavailable`] if the store does not respond in time.
 pub(crate) trait Documents: Send {
     /// The version of a document. It is never reused for different contents.
     type Version: Clone;
 
-    /// The size limit for a document, in bytes.
-    const LARGEST: usize;
-
-    /// The meaning of a document that has not been written for longer than any lease lasts.
-    const OLD_DOCUMENTS: OldDocuments;
+    const LIMITS: DocumentLimits;
 
     /// The store's name in messages.
     fn shown(&self) -> &str;

@@ -149,8 +149,9 @@ mod tests {
     use flakeid_protocol::{Acquire, Grant, Refusal, Token};
     use serde_json::Value;
 
-    use super::super::{Change, OldDocuments, Reading, Stored};
+    use super::super::{Change, Reading, Stored};
     use super::*;
+    use crate::backend::{DocumentLimits, OldDocuments};
 
     /// A server with one object, whose clock is set by the test.
     #[derive(Default)]
@@ -195,9 +196,12 @@ mod tests {
     impl Documents for Connection {
         type Version = (Token, &'static str);
 
-        const LARGEST: usize = 1 << 20;
-
-        const OLD_DOCUMENTS: OldDocuments = OldDocuments::Current;
+        const LIMITS: DocumentLimits = DocumentLimits {
+            largest: 1 << 20,
+            old: OldDocuments::Current,
+            requests: 2.0,
+            price: None,
+        };
 
         fn shown(&self) -> &'static str {
             "test"

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::history::{Entries, TAIL, part_of_row, record_key, sub_grant_key};
 use super::namespace_document::NamespaceDocument;
-use super::{Change, Documents, Key, OldDocuments, Reading, Stored, longest_age_ms};
+use super::{Change, Documents, Key, Reading, Stored};
+use crate::backend::{OldDocuments, longest_age_ms};
 use crate::random;
 use flakeid_protocol::store::{
     Candidates, Continuity, Fault, Ledger, RecordsAround, SubGrantsAround,
@@ -100,7 +101,7 @@ impl<'a, D: Documents> Transaction<'a, D> {
             });
         };
         let document = NamespaceDocument::parse(name, &text)?;
-        let is_current = is_current(&document, identity.as_deref(), change, now, D::OLD_DOCUMENTS);
+        let is_current = is_current(&document, identity.as_deref(), change, now, D::LIMITS.old);
         let run = if is_current { document.run.clone() } else { random::token().to_text() };
         Ok(Self {
             documents,
@@ -160,8 +161,8 @@ impl<'a, D: Documents> Transaction<'a, D> {
         self.document.written = self.now;
         let nonce = random::token();
         let text = self.document.to_text(nonce)?;
-        if text.len() > D::LARGEST {
-            return Err(full(self.documents.shown(), self.name, text.len(), D::LARGEST));
+        if text.len() > D::LIMITS.largest {
+            return Err(full(self.documents.shown(), self.name, text.len(), D::LIMITS.largest));
         }
         let key = Key::Namespace(self.name);
         let written = self.documents.write(key, &text, nonce, self.version.as_ref())?;
@@ -192,7 +193,7 @@ impl<'a, D: Documents> Transaction<'a, D> {
         let moved = confirmed.split_off(&namespace, part);
         let size = moved.to_text(random::token())?.len();
         let newest = self.document.newest[part];
-        let is_full = self.history(part, newest)?.size + size > D::LARGEST;
+        let is_full = self.history(part, newest)?.size + size > D::LIMITS.largest;
         let newest = newest + u64::from(is_full);
         self.document.newest[part] = newest;
         let history = self.history(part, newest)?;
@@ -356,8 +357,8 @@ impl<D: Documents> Ledger for Transaction<'_, D> {
         if self.document.row(self.name, after.node)?.as_ref() != before {
             return Err(Fault::Conflict);
         }
-        if before.is_none() && self.size + RESERVE > D::LARGEST {
-            let most = D::LARGEST - RESERVE;
+        if before.is_none() && self.size + RESERVE > D::LIMITS.largest {
+            let most = D::LIMITS.largest - RESERVE;
             return Err(full(self.documents.shown(), self.name, self.size, most));
         }
         self.changed = true;

@@ -21,10 +21,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::aws::{self, Provider, Signed};
+use crate::backend::{Backend, Connect, DocumentLimits, OldDocuments, Price};
 use crate::certificates::system_tls;
-use crate::document::{
-    Change, Client, DocumentStore, Documents, Key, OldDocuments, Reading, Stored,
-};
+use crate::document::{Change, Client, DocumentStore, Documents, Key, Reading, Stored};
 use flakeid_protocol::Token;
 use flakeid_protocol::store::{Fault, Store};
 use flakeid_protocol::url::ServerUrl;
@@ -36,8 +35,15 @@ const LEAST_REPLACEMENT: Duration = Duration::from_secs(3);
 /// The time limit for the creation of a table.
 const CREATION_TIMEOUT: Duration = Duration::from_secs(60);
 
+pub(super) static BACKEND: Backend = Backend {
+    forms: &["dynamodb://table"],
+    connect: Connect::Store(|place| connect(place.url)),
+    file: None,
+    documents: Some(<DynamoDb as Documents>::LIMITS),
+};
+
 /// Connects to the table in the URL.
-pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
+fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let url = ServerUrl::parse(url, &["region", "endpoint"])?;
     let (_, table) = url.base.split_once("://").unwrap_or_default();
     let table = table.rsplit_once('@').map_or(table, |(_, table)| table);
@@ -212,10 +218,16 @@ impl Documents for DynamoDb {
     /// The nonce of the document.
     type Version = String;
 
-    /// An item has at most 400 KiB, with the names of its attributes.
-    const LARGEST: usize = (400 << 10) - 1_024;
-
-    const OLD_DOCUMENTS: OldDocuments = OldDocuments::Current;
+    const LIMITS: DocumentLimits = DocumentLimits {
+        // An item has at most 400 KiB, with the names of its attributes.
+        largest: (400 << 10) - 1_024,
+        old: OldDocuments::Current,
+        // The third request is for the table's ID, and is free.
+        // The list of on-demand tables in us-east-1 since 2024-11-01, looked up on 2026-11-27
+        // (<https://aws.amazon.com/dynamodb/pricing/on-demand/>).
+        requests: 3.0,
+        price: Some(Price { read: (0.000_000_125, 4 << 10), write: (0.000_000_625, 1 << 10) }),
+    };
 
     fn shown(&self) -> &str {
         &self.client.shown

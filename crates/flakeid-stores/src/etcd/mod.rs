@@ -55,6 +55,7 @@ use ureq::tls::TlsConfig;
 use ureq::unversioned::resolver::DefaultResolver;
 
 use super::certificates::tls_config;
+use crate::backend::{Backend, Connect};
 use crate::retry::ANSWER_TIMEOUT;
 use flakeid_protocol::store::{CONNECT_TIMEOUT, Fault, Store};
 use flakeid_protocol::url::ServerUrl;
@@ -62,9 +63,16 @@ use gateway::{ConnectionPin, Gateway, PinnedConnector};
 use keys::number;
 use store::EtcdStore;
 
+pub(super) static BACKEND: Backend = Backend {
+    forms: &["etcd://"],
+    connect: Connect::Store(|place| connect(place.url)),
+    file: None,
+    documents: None,
+};
+
 /// Connects to the first member in the URL that responds and reports a leader. If no member reports a leader, connects
 /// to the first member that responds.
-pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
+fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let url = ServerUrl::parse(url, &["tls-ca", "tls-cert", "tls-key"])?;
     let (scheme, rest) = url.base.split_once("://").unwrap_or_default();
     let (user, hosts) = match rest.rsplit_once('@') {

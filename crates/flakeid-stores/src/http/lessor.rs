@@ -25,7 +25,7 @@ pub(super) struct HttpLessor {
 }
 
 /// Creates a lessor from the URL of a broker, without connecting to the broker.
-pub(crate) fn connect(url: &str) -> Result<Box<dyn Lessor>, Fault> {
+pub(super) fn connect(url: &str) -> Result<Box<dyn Lessor>, Fault> {
     Ok(Box::new(parse(url)?))
 }
 

@@ -18,6 +18,9 @@ mod agent;
 mod lessor;
 mod reader;
 
-pub(crate) use lessor::connect;
+use crate::backend::{Backend, Connect};
 #[doc(hidden)]
 pub use reader::{BrokerListing, BrokerReader, LeaseJson, LeasesJson};
+
+pub(super) static BACKEND: Backend =
+    Backend { forms: &[], connect: Connect::Broker(lessor::connect), file: None, documents: None };

@@ -26,9 +26,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::document::{
-    Change, Client, DocumentStore, Documents, Key, OldDocuments, Reading, Response, Stored,
-};
+use crate::backend::{Backend, Connect, DocumentLimits, OldDocuments};
+use crate::document::{Change, Client, DocumentStore, Documents, Key, Reading, Response, Stored};
 use access::Access;
 use flakeid_protocol::Token;
 use flakeid_protocol::store::{Fault, Store};
@@ -37,8 +36,15 @@ use flakeid_protocol::url::ServerUrl;
 /// The name under which Kubernetes records the changes of this library.
 const MANAGER: &str = "flakeid";
 
+pub(super) static BACKEND: Backend = Backend {
+    forms: &["kubernetes://namespace/name"],
+    connect: Connect::Store(|place| connect(place.url)),
+    file: None,
+    documents: Some(<Kubernetes as Documents>::LIMITS),
+};
+
 /// Connects to the API server of the pod or of the kubeconfig.
-pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
+fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let url = ServerUrl::parse(url, &["kubeconfig"])?;
     let (_, place) = url.base.split_once("://").unwrap_or_default();
     let (namespace, name) = place.split_once('/').unwrap_or((place, ""));
@@ -170,10 +176,13 @@ struct Version {
 impl Documents for Kubernetes {
     type Version = Version;
 
-    /// The data of a `ConfigMap` has at most 1 MiB, with the names of its fields.
-    const LARGEST: usize = (1 << 20) - 1_024;
-
-    const OLD_DOCUMENTS: OldDocuments = OldDocuments::Restored;
+    const LIMITS: DocumentLimits = DocumentLimits {
+        // The data of a `ConfigMap` has at most 1 MiB, with the names of its fields.
+        largest: (1 << 20) - 1_024,
+        old: OldDocuments::Restored,
+        requests: 2.0,
+        price: None,
+    };
 
     fn shown(&self) -> &str {
         &self.client.shown

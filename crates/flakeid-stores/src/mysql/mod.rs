@@ -78,17 +78,25 @@ use rustls::RootCertStore;
 use super::certificates::{install_default_cryptography, trusted_certificates};
 use super::hosts::{Hosts, first_usable};
 use super::sql::{BlockingRuntime, SqlStore};
+use crate::backend::{Backend, Connect};
 use fault::connect_fault;
 use flakeid_protocol::store::{CONNECT_TIMEOUT, Fault, Store};
 use flakeid_protocol::url::{ServerUrl, redact};
 use store::MysqlServer;
+
+pub(super) static BACKEND: Backend = Backend {
+    forms: &["mysql://"],
+    connect: Connect::Store(|place| connect(place.url)),
+    file: None,
+    documents: None,
+};
 
 /// Connects to the first usable server listed in a URL.
 ///
 /// # Errors
 /// [`Fault::Rejected`] for an invalid URL, password, database or certificate; [`Fault::Unavailable`] if no server
 /// responds within the connection timeout.
-pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
+fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let url = ServerUrl::parse(url, &["socket", "ssl-mode", "ssl-ca"])?;
     let mode = url.option("ssl-mode")?.unwrap_or_else(|| "preferred".into()).to_ascii_lowercase();
     let tls = tls_options(&url, &mode)?;

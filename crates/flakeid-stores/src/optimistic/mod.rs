@@ -9,9 +9,7 @@ mod text;
 mod transaction;
 mod versioned_store;
 
-#[cfg(feature = "etcd")]
 pub(super) use text::row_of;
-#[cfg(feature = "etcd")]
 pub(super) use versioned_store::NewRow;
 pub(super) use versioned_store::{Head, ReadRow, VersionedStore, WriteSet};
 

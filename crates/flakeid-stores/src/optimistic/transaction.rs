@@ -69,10 +69,8 @@ impl<'a, S: VersionedStore> Transaction<'a, S> {
         let rows = self.rows.values().map(|row| {
             Ok(NewRow {
                 node: row.node,
-                #[cfg(feature = "redis")]
                 fence: row.fence,
                 text: row_text(row)?,
-                #[cfg(feature = "etcd")]
                 is_new: read_rows.get(&row.node).is_none_or(Option::is_none),
             })
         });

@@ -23,10 +23,8 @@ pub(crate) struct ReadRow<V> {
 /// A row to write.
 pub(crate) struct NewRow {
     pub node: u64,
-    #[cfg(feature = "redis")]
     pub fence: u64,
     pub text: String,
-    #[cfg(feature = "etcd")]
     pub is_new: bool,
 }
 

@@ -72,6 +72,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::hosts::first_usable;
 use super::sql::{BlockingRuntime, SqlStore};
+use crate::backend::{Backend, Connect};
 use fault::{connect_fault, with_causes};
 use flakeid_protocol::store::{CONNECT_TIMEOUT, Fault, Store};
 use flakeid_protocol::url::ServerUrl;
@@ -95,12 +96,19 @@ const OPTIONS: [&str; 13] = [
     "sslrootcert",
 ];
 
+pub(super) static BACKEND: Backend = Backend {
+    forms: &["postgresql://"],
+    connect: Connect::Store(|place| connect(place.url)),
+    file: None,
+    documents: None,
+};
+
 /// Connects to the first usable server listed in a URL.
 ///
 /// # Errors
 /// [`Fault::Rejected`] for an invalid URL, password, database or certificate; [`Fault::Unavailable`] if no server
 /// responds within the connection timeout.
-pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
+fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let url = ServerUrl::parse(url, &OPTIONS)?;
     url.check_at_sign()?;
     let (ssl_mode, verification) = tls::mode(&url)?;

@@ -60,6 +60,7 @@ mod store;
 mod transaction;
 
 use super::hosts::{Hosts, first_usable};
+use crate::backend::{Backend, Connect};
 use cluster::Cluster;
 use connection::Access;
 use flakeid_protocol::store::{Fault, Store};
@@ -69,12 +70,19 @@ use store::RedisStore;
 const OPTIONS: [&str; 6] =
     ["tls-ca", "tls-cert", "tls-key", "replicas", "sentinel-user", "sentinel-password"];
 
+pub(super) static BACKEND: Backend = Backend {
+    forms: &["redis://", "redis+sentinel://"],
+    connect: Connect::Store(|place| connect(place.url)),
+    file: None,
+    documents: None,
+};
+
 /// Connects to the primary. Refuses a server that may lose leases.
 ///
 /// # Errors
 /// [`Fault::Rejected`] for an invalid URL, password or certificate, and for a server that may lose leases;
 /// [`Fault::Unavailable`] if no primary is found within the connection timeout.
-pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
+fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let url = ServerUrl::parse(url, &OPTIONS)?;
     let hosts = Hosts::parse(url.base);
     let access = Access::read(&url, hosts.scheme.starts_with("rediss"))?;

@@ -22,16 +22,22 @@
 //!   written, and a replica that takes over the host name of the original. A namespace whose object was deleted is missing; see `flakeid leases init --lost`.
 
 use crate::aws::{self, Provider, Signed, between, encode};
+use crate::backend::{Backend, Connect, DocumentLimits, OldDocuments, Price};
 use crate::certificates::system_tls;
-use crate::document::{
-    Change, Client, DocumentStore, Documents, Key, OldDocuments, Reading, Response, Stored,
-};
+use crate::document::{Change, Client, DocumentStore, Documents, Key, Reading, Response, Stored};
 use flakeid_protocol::Token;
 use flakeid_protocol::store::{Fault, Store};
 use flakeid_protocol::url::ServerUrl;
 
+pub(super) static BACKEND: Backend = Backend {
+    forms: &["s3://bucket/prefix"],
+    connect: Connect::Store(|place| connect(place.url)),
+    file: None,
+    documents: Some(<S3 as Documents>::LIMITS),
+};
+
 /// Connects to the bucket in the URL, and checks that the server enforces the conditions of writes.
-pub(super) fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
+fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let url = ServerUrl::parse(url, &["region", "endpoint", "place"])?;
     let (_, place) = url.base.split_once("://").unwrap_or_default();
     let place = place.rsplit_once('@').map_or(place, |(_, place)| place);
@@ -222,10 +228,14 @@ impl Documents for S3 {
     /// The `ETag` of the object.
     type Version = String;
 
-    /// An object may have 5 GiB, but each renewal reads and writes the whole object.
-    const LARGEST: usize = 4 << 20;
-
-    const OLD_DOCUMENTS: OldDocuments = OldDocuments::Restored;
+    const LIMITS: DocumentLimits = DocumentLimits {
+        // An object may have 5 GiB, but each renewal reads and writes the whole object.
+        largest: 4 << 20,
+        old: OldDocuments::Restored,
+        // The list of S3 Standard in us-east-1, looked up on 2026-11-27 (<https://aws.amazon.com/s3/pricing/>).
+        requests: 2.0,
+        price: Some(Price { read: (0.000_000_4, u64::MAX), write: (0.000_005, u64::MAX) }),
+    };
 
     fn shown(&self) -> &str {
         &self.client.shown

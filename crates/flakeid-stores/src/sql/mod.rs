@@ -2,15 +2,15 @@
 
 mod history;
 mod ledger;
-#[cfg(any(feature = "postgres", feature = "mysql"))]
+#[cfg(feature = "sql-servers")]
 mod runtime;
-#[cfg(any(feature = "postgres", feature = "mysql"))]
+#[cfg(feature = "sql-servers")]
 mod server;
 
 pub(super) use ledger::{DatabaseState, Dialect, SqlLedger, SqlTransaction};
-#[cfg(any(feature = "postgres", feature = "mysql"))]
+#[cfg(feature = "sql-servers")]
 pub(super) use runtime::BlockingRuntime;
-#[cfg(any(feature = "postgres", feature = "mysql"))]
+#[cfg(feature = "sql-servers")]
 pub(super) use server::{
     LOCK_LIMIT_S, RetryHints, SCHEMA_VERSION, STATEMENT_LIMIT_MS, SqlServer, SqlStore,
     check_version,

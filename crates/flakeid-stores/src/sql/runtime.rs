@@ -71,7 +71,6 @@ impl BlockingRuntime {
     }
 
     /// Starts a background task that makes progress only while [`wait`](Self::wait) runs.
-    #[cfg(feature = "postgres")]
     pub(crate) fn spawn(&self, future: impl Future<Output = ()> + Send + 'static) {
         if let Some(runtime) = &self.runtime {
             runtime.spawn(future);

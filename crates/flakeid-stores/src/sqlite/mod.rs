@@ -61,31 +61,31 @@ mod store;
 #[cfg(unix)]
 mod transaction;
 
-use std::sync::Arc;
-
-use flakeid_core::Clock;
-
+use crate::backend::{Backend, Connect, Place};
 use flakeid_protocol::store::{Fault, Store};
+
+pub(super) static BACKEND: Backend = Backend {
+    forms: &["sqlite:///path/to/file", "sqlite://file (in the working directory)"],
+    connect: Connect::Store(connect),
+    file: Some(file),
+    documents: None,
+};
 
 /// Returns a store for the file that the URL names. Checks the file and its directory without opening the file. Only
 /// transactions open the file. If `creates` is set, a transaction also creates a missing file.
 #[cfg(unix)]
-pub(super) fn connect(
-    url: &str,
-    clock: &Arc<dyn Clock>,
-    creates: bool,
-) -> Result<Box<dyn Store>, Fault> {
-    Ok(Box::new(store::SqliteStore::new(url, clock, creates)?))
+fn connect(place: &Place<'_>) -> Result<Box<dyn Store>, Fault> {
+    Ok(Box::new(store::SqliteStore::new(place.url, place.clock, place.creates)?))
 }
 
 /// Returns the path of the file that a URL names, or `None` if the URL is invalid.
 #[cfg(unix)]
-pub(super) fn file(url: &str) -> Option<std::path::PathBuf> {
+fn file(url: &str) -> Option<std::path::PathBuf> {
     files::StoreFiles::parse(url, false).ok().map(|files| files.file)
 }
 
 #[cfg(not(unix))]
-pub(super) fn file(_url: &str) -> Option<std::path::PathBuf> {
+fn file(_url: &str) -> Option<std::path::PathBuf> {
     None
 }
 
@@ -94,11 +94,7 @@ pub(super) fn file(_url: &str) -> Option<std::path::PathBuf> {
 /// # Errors
 /// Always [`Fault::Rejected`].
 #[cfg(not(unix))]
-pub(super) fn connect(
-    _url: &str,
-    _clock: &Arc<dyn Clock>,
-    _creates: bool,
-) -> Result<Box<dyn Store>, Fault> {
+fn connect(_place: &Place<'_>) -> Result<Box<dyn Store>, Fault> {
     let text = "sqlite:// needs a Unix system: use a server (postgresql://, mysql://, …)";
     Err(Fault::Rejected(text.into()))
 }

@@ -9,16 +9,13 @@ mod sqlite;
 use std::io;
 use std::mem::MaybeUninit;
 
-use flakeid_test_servers::{
-    DynamoDbServer, EtcdServer, KubernetesServer, MariadbServer, PostgresServer, RedisServer,
-    S3Server, Server,
-};
+use flakeid_test_servers::{KINDS, Server};
 use tempfile::TempDir;
 
 use crate::store_kind::StoreKind;
 use broker::BrokerDeployment;
 use cluster::{ClusterDeployment, EtcdMembers, GaleraMembers, PostgresServers, RedisServers};
-use server::{AnyServer, ServerDeployment};
+use server::ServerDeployment;
 use sqlite::SqliteDeployment;
 
 pub(crate) use broker::BrokerClock;
@@ -40,19 +37,7 @@ pub(crate) fn deploy(kind: StoreKind) -> io::Result<Box<dyn Deployment>> {
 
 /// Starts a new, empty store that is a single server.
 pub(crate) fn deploy_server(kind: StoreKind) -> io::Result<ServerDeployment> {
-    ServerDeployment::new(match kind {
-        StoreKind::Postgres => AnyServer::Postgres(PostgresServer::new()),
-        StoreKind::Mysql => AnyServer::Mysql(MariadbServer::new()),
-        StoreKind::Redis => AnyServer::Redis(RedisServer::new()),
-        StoreKind::Etcd => AnyServer::Etcd(EtcdServer::new()),
-        StoreKind::DynamoDb => AnyServer::DynamoDb(DynamoDbServer::new()),
-        StoreKind::S3 => AnyServer::S3(S3Server::new()),
-        StoreKind::Kubernetes => AnyServer::Kubernetes(KubernetesServer::new()),
-        other => {
-            let name = other.name();
-            return Err(io::Error::other(format!("{name} is not a store with a single server")));
-        }
-    })
+    ServerDeployment::new(kind.server()?)
 }
 
 /// An empty store without faults. Dropping it stops its server or deletes its folder.
@@ -64,25 +49,12 @@ pub(crate) struct EmptyStore {
 
 impl EmptyStore {
     pub(crate) fn start(kind: StoreKind) -> io::Result<Self> {
-        let server: Box<dyn Server> = match kind {
-            StoreKind::Sqlite => {
-                let folder = tempfile::Builder::new().prefix("flakeid-sqlite").tempdir()?;
-                let url = format!("sqlite://{}", folder.path().join("ids.db").display());
-                return Ok(Self { url, _server: None, _folder: Some(folder) });
-            }
-            StoreKind::Postgres => Box::new(PostgresServer::new()),
-            StoreKind::Mysql => Box::new(MariadbServer::new()),
-            StoreKind::Redis => Box::new(RedisServer::new()),
-            StoreKind::Etcd => Box::new(EtcdServer::new()),
-            StoreKind::DynamoDb => Box::new(DynamoDbServer::new()),
-            StoreKind::S3 => Box::new(S3Server::new()),
-            other => {
-                let name = other.name();
-                return Err(io::Error::other(format!(
-                    "{name} is not a store with a single server"
-                )));
-            }
-        };
+        if kind == StoreKind::Sqlite {
+            let folder = tempfile::Builder::new().prefix("flakeid-sqlite").tempdir()?;
+            let url = format!("sqlite://{}", folder.path().join("ids.db").display());
+            return Ok(Self { url, _server: None, _folder: Some(folder) });
+        }
+        let server = (kind.server()?.start)();
         Ok(Self { url: server.url(), _server: Some(server), _folder: None })
     }
 }
@@ -90,14 +62,8 @@ impl EmptyStore {
 /// Keeps a server of every kind running until a signal ends this program.
 pub(crate) fn keep_all() -> io::Result<()> {
     let signals = TerminationSignals::new()?;
-    let servers: [(&str, Box<dyn Server>); 6] = [
-        ("postgres", Box::new(PostgresServer::new())),
-        ("mysql", Box::new(MariadbServer::new())),
-        ("redis", Box::new(RedisServer::new())),
-        ("etcd", Box::new(EtcdServer::new())),
-        ("dynamodb", Box::new(DynamoDbServer::new())),
-        ("s3", Box::new(S3Server::new())),
-    ];
+    let installed = KINDS.iter().filter(|kind| kind.is_installed());
+    let servers: Vec<_> = installed.map(|kind| (kind.name, (kind.start)())).collect();
     for (kind, server) in &servers {
         println!("{kind:<10} {}", server.url());
     }

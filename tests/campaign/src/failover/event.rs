@@ -4,29 +4,25 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use flakeid_test_servers::{
-    DynamoDbServer, EtcdCluster, EtcdServer, GaleraCluster, KubernetesServer, MariadbPair,
-    MariadbServer, PostgresPair, PostgresServer, RedisSentinels, RedisServer, S3Server, Server,
+    EtcdCluster, GaleraCluster, KINDS, Kind, MariadbPair, PostgresPair, RedisSentinels, Server,
 };
 
 /// A restart or a failover.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum StoreEvent {
-    PostgresRestarted,
-    PostgresKilled,
+    /// A single server is killed and started.
+    Killed(&'static Kind),
+    /// A single server is stopped and started.
+    Restarted(&'static Kind),
+    /// A single server is down for longer than a window.
+    DownLong(&'static Kind),
     PostgresSynchronous,
     PostgresAsynchronous,
-    MariadbRestarted,
     MariadbPromoted,
     GaleraKilled,
-    RedisKilled,
     RedisSentinel,
-    EtcdRestarted,
     EtcdLeaderKilled,
     EtcdLeaderPaused,
-    DynamoDbKilled,
-    S3Killed,
-    KubernetesKilled,
-    PostgresDownLong,
 }
 
 /// The time for which a server is down before the measurement starts it again.
@@ -35,69 +31,55 @@ const DOWN: Duration = Duration::from_millis(500);
 const DOWN_LONG: Duration = Duration::from_secs(12);
 
 impl StoreEvent {
-    pub(super) const ALL: [Self; 16] = [
-        Self::PostgresRestarted,
-        Self::PostgresKilled,
-        Self::PostgresSynchronous,
-        Self::PostgresAsynchronous,
-        Self::PostgresDownLong,
-        Self::MariadbRestarted,
-        Self::MariadbPromoted,
-        Self::GaleraKilled,
-        Self::RedisKilled,
-        Self::RedisSentinel,
-        Self::EtcdRestarted,
-        Self::EtcdLeaderKilled,
-        Self::EtcdLeaderPaused,
-        Self::DynamoDbKilled,
-        Self::S3Killed,
-        Self::KubernetesKilled,
-    ];
+    pub(super) fn all() -> Vec<Self> {
+        let mut all: Vec<_> = KINDS.iter().map(Self::Killed).collect();
+        let restarted = |kind: &&Kind| ["postgres", "mysql", "etcd"].contains(&kind.name);
+        all.extend(KINDS.iter().filter(restarted).map(Self::Restarted));
+        all.extend([
+            Self::DownLong(&KINDS[0]),
+            Self::PostgresSynchronous,
+            Self::PostgresAsynchronous,
+            Self::MariadbPromoted,
+            Self::GaleraKilled,
+            Self::RedisSentinel,
+            Self::EtcdLeaderKilled,
+            Self::EtcdLeaderPaused,
+        ]);
+        all
+    }
 
-    pub(super) const fn name(self) -> &'static str {
+    pub(super) fn name(self) -> String {
         match self {
-            Self::PostgresRestarted => "PostgreSQL: restarted",
-            Self::PostgresKilled => "PostgreSQL: killed and started",
-            Self::PostgresSynchronous => "PostgreSQL: synchronous standby promoted",
-            Self::PostgresAsynchronous => "PostgreSQL: asynchronous standby promoted",
-            Self::PostgresDownLong => "PostgreSQL: down for longer than a window",
-            Self::MariadbRestarted => "MariaDB: restarted",
-            Self::MariadbPromoted => "MariaDB: replica promoted",
-            Self::GaleraKilled => "Galera, three members: first one killed",
-            Self::RedisKilled => "Redis: killed and started",
-            Self::RedisSentinel => "Redis: failover by Sentinel",
-            Self::EtcdRestarted => "etcd, one member: restarted",
-            Self::EtcdLeaderKilled => "etcd, three members: leader killed",
-            Self::EtcdLeaderPaused => "etcd, three members: leader stopped",
-            Self::DynamoDbKilled => "DynamoDB (dynalite): killed and started",
-            Self::S3Killed => "S3 (versitygw): killed and started",
-            Self::KubernetesKilled => "Kubernetes: API server killed and started",
+            Self::Killed(kind) => format!("{}: killed and started", kind.title),
+            Self::Restarted(kind) => format!("{}: restarted", kind.title),
+            Self::DownLong(kind) => format!("{}: down for longer than a window", kind.title),
+            Self::PostgresSynchronous => "PostgreSQL: synchronous standby promoted".into(),
+            Self::PostgresAsynchronous => "PostgreSQL: asynchronous standby promoted".into(),
+            Self::MariadbPromoted => "MariaDB: replica promoted".into(),
+            Self::GaleraKilled => "Galera, three members: first one killed".into(),
+            Self::RedisSentinel => "Redis: failover by Sentinel".into(),
+            Self::EtcdLeaderKilled => "etcd, three members: leader killed".into(),
+            Self::EtcdLeaderPaused => "etcd, three members: leader stopped".into(),
         }
     }
 
-    /// Whether the event needs a program that only `cargo xtask kubernetes` builds.
-    pub(super) const fn needs_kubernetes(self) -> bool {
-        matches!(self, Self::KubernetesKilled)
+    /// Whether every machine with the packages for the tests can start the store.
+    pub(super) fn is_installed(self) -> bool {
+        !matches!(self, Self::Killed(kind) if !kind.is_installed())
     }
 
     /// Starts the store for this event.
     pub(super) fn deploy(self) -> DeployedStore {
         let servers = match self {
-            Self::PostgresRestarted | Self::PostgresKilled | Self::PostgresDownLong => {
-                Servers::One(Box::new(PostgresServer::new()))
+            Self::Killed(kind) | Self::Restarted(kind) | Self::DownLong(kind) => {
+                Servers::One((kind.start)())
             }
             Self::PostgresSynchronous => Servers::Postgres(PostgresPair::new(true)),
             Self::PostgresAsynchronous => Servers::Postgres(PostgresPair::new(false)),
-            Self::MariadbRestarted => Servers::One(Box::new(MariadbServer::new())),
             Self::MariadbPromoted => Servers::Mariadb(MariadbPair::new()),
             Self::GaleraKilled => Servers::Galera(GaleraCluster::with_default_options()),
-            Self::RedisKilled => Servers::One(Box::new(RedisServer::new())),
             Self::RedisSentinel => Servers::Redis(Box::new(RedisSentinels::new())),
-            Self::EtcdRestarted => Servers::One(Box::new(EtcdServer::new())),
             Self::EtcdLeaderKilled | Self::EtcdLeaderPaused => Servers::Etcd(EtcdCluster::new()),
-            Self::DynamoDbKilled => Servers::One(Box::new(DynamoDbServer::new())),
-            Self::S3Killed => Servers::One(Box::new(S3Server::new())),
-            Self::KubernetesKilled => Servers::One(Box::new(KubernetesServer::new())),
         };
         DeployedStore { event: self, servers }
     }
@@ -135,14 +117,10 @@ impl DeployedStore {
         match &self.servers {
             Servers::One(server) => {
                 match self.event {
-                    StoreEvent::PostgresKilled
-                    | StoreEvent::RedisKilled
-                    | StoreEvent::DynamoDbKilled
-                    | StoreEvent::S3Killed
-                    | StoreEvent::KubernetesKilled => server.kill(),
+                    StoreEvent::Killed(_) => server.kill(),
                     _ => server.stop(),
                 }
-                let long = matches!(self.event, StoreEvent::PostgresDownLong);
+                let long = matches!(self.event, StoreEvent::DownLong(_));
                 sleep(if long { DOWN_LONG } else { DOWN });
                 server.start();
             }

@@ -1,47 +1,7 @@
 //! The requests to a store that keeps each namespace as one document, and the price of the requests.
 
+use flakeid_stores::DocumentLimits;
 use serde::Serialize;
-
-/// A store that keeps each namespace as one document. A transaction reads the document, and writes it if no other
-/// client has written it in the meantime.
-struct DocumentStore {
-    /// The scheme of the store's URL.
-    store: &'static str,
-    /// The size limit of a document, in bytes.
-    largest: u64,
-    /// The number of requests of a transaction: a read, a write and, in `DynamoDB`, a free request for the table's ID.
-    requests: f64,
-    price: Price,
-}
-
-/// The price of the requests to a store. The amounts are in US dollars, without taxes and without a free tier.
-enum Price {
-    /// The requests have no price of their own.
-    Free,
-    /// A price for each read and for each write, whatever the size of the document.
-    PerRequest { read: f64, write: f64 },
-    /// A price for each started unit of a document: 4 KiB for a consistent read, 1 KiB for a write.
-    PerUnit { read: f64, write: f64 },
-}
-
-/// The stores with their prices in the AWS region US East (N. Virginia), `us-east-1`, looked up on 2026-11-27. The
-/// prices come from the lists of S3 Standard (<https://aws.amazon.com/s3/pricing/>) and of `DynamoDB` on demand since
-/// 2024-11-01 (<https://aws.amazon.com/dynamodb/pricing/on-demand/>).
-const STORES: [DocumentStore; 3] = [
-    DocumentStore { store: "kubernetes", largest: 1 << 20, requests: 2.0, price: Price::Free },
-    DocumentStore {
-        store: "s3",
-        largest: 4 << 20,
-        requests: 2.0,
-        price: Price::PerRequest { read: 0.000_000_4, write: 0.000_005 },
-    },
-    DocumentStore {
-        store: "dynamodb",
-        largest: 400 << 10,
-        requests: 3.0,
-        price: Price::PerUnit { read: 0.000_000_125, write: 0.000_000_625 },
-    },
-];
 
 /// The size of a row in a document, in bytes. The size depends on the length of the owner's name and host.
 const ROW_BYTES: u64 = 330;
@@ -69,36 +29,25 @@ impl DocumentLoad {
     /// Returns the load on each kind of document store, for a namespace with the given number of rows.
     pub(super) fn each(rows: u64, transactions_per_minute: f64) -> Vec<Self> {
         let bytes = rows.saturating_mul(ROW_BYTES).saturating_add(EMPTY_BYTES);
-        let load = |of: &DocumentStore| Self {
-            store: of.store,
-            requests_per_minute: transactions_per_minute * of.requests,
-            usd_per_month: of
-                .price
-                .of_transaction(bytes)
-                .map(|price| price * transactions_per_minute * MINUTES_PER_MONTH),
-            suffices: bytes <= of.largest && transactions_per_minute / 60.0 <= MOST_PER_SECOND,
+        let load = |store, limits: DocumentLimits| Self {
+            store,
+            requests_per_minute: transactions_per_minute * limits.requests,
+            usd_per_month: limits.price.map(|price| {
+                let of = |(price, unit)| price * bytes.div_ceil(unit) as f64;
+                (of(price.read) + of(price.write)) * transactions_per_minute * MINUTES_PER_MONTH
+            }),
+            suffices: bytes <= limits.largest as u64
+                && transactions_per_minute / 60.0 <= MOST_PER_SECOND,
         };
-        STORES.iter().map(load).collect()
+        flakeid_stores::backends()
+            .filter_map(|(store, backend)| backend.documents.map(|limits| load(store, limits)))
+            .collect()
     }
 
     /// Formats the load for one line of text.
     pub(super) fn shown(&self) -> String {
         let requests = format!("{} {:.0}/min", self.store, self.requests_per_minute.ceil());
         self.usd_per_month.map_or(requests.clone(), |price| format!("{requests} (${price:.2})"))
-    }
-}
-
-impl Price {
-    /// Returns the price of a transaction that reads and writes a document of the given size.
-    fn of_transaction(&self, bytes: u64) -> Option<f64> {
-        match self {
-            Self::Free => None,
-            Self::PerRequest { read, write } => Some(read + write),
-            Self::PerUnit { read, write } => {
-                let units = |size: u64| bytes.div_ceil(size) as f64;
-                Some(read * units(4 << 10) + write * units(1 << 10))
-            }
-        }
     }
 }
 

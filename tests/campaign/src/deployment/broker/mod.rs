@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use flakeid_protocol::Namespace;
 use flakeid_protocol::operations::{self, Repair};
-use flakeid_test_servers::PostgresServer;
+use flakeid_test_servers::KINDS;
 
 use super::interface::Deployment;
-use super::server::{AnyServer, ServerDeployment};
+use super::server::ServerDeployment;
 use crate::fault::{BrokerFault, StoreFault};
 use crate::lease_options::{self, LeaseBounds, NAMESPACE};
 use crate::stores;
@@ -40,7 +40,7 @@ pub(crate) struct BrokerDeployment {
 
 impl BrokerDeployment {
     pub(crate) fn new() -> io::Result<Self> {
-        let store = ServerDeployment::new(AnyServer::Postgres(PostgresServer::new()))?;
+        let store = ServerDeployment::new(&KINDS[0])?;
         // Each broker reaches the database through the proxy of one group of workers.
         let broker = |number| SupervisedBroker::new(number, &store.url(number));
         let brokers = (0..BROKERS).map(broker).collect::<io::Result<_>>()?;
