@@ -5,7 +5,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::layout::Layout;
+use crate::layout::{Layout, PRESETS};
 use crate::{Id, Parts};
 
 /// The result for one preset: how well the preset explains the given IDs.
@@ -161,10 +161,10 @@ impl fmt::Display for Mismatch {
 /// If no preset has the epoch and the layout of the IDs, the guess may name a wrong preset or no preset.
 #[must_use]
 pub fn guess(ids: &[Id], now: i64) -> Vec<Guess> {
-    let mut guesses: Vec<Guess> = Layout::presets()
+    let mut guesses: Vec<Guess> = PRESETS
         .iter()
-        .map(|&(name, layout)| {
-            let described = Habits::of(name, &layout).describe(ids, &layout, now);
+        .map(|&(name, layout, habits)| {
+            let described = habits.describe(ids, &layout, now);
             let verdict = described.map(Costs::sum);
             Guess { name, layout, verdict, costs: described.unwrap_or_default() }
         })
@@ -180,7 +180,7 @@ const HOUR: u64 = 3_600_000;
 
 /// The kind of numbers that a field typically contains.
 #[derive(Clone, Copy)]
-enum Numbers {
+pub(crate) enum Numbers {
     Small,
     Random,
     /// Numbers that are either small or arbitrary, depending on the system or on the user of the system.
@@ -190,45 +190,19 @@ enum Numbers {
 }
 
 /// The properties of a system apart from its layout.
-struct Habits {
+#[derive(Clone, Copy)]
+pub(crate) struct Habits {
     /// The instant at which the system was first used, in Unix milliseconds.
-    born: i64,
+    pub(crate) born: i64,
     /// The additional cost of a rare system, in bits.
-    rare: u64,
+    pub(crate) rare: u64,
     /// The typical numbers in the datacenter field and in the worker field. The first entry also applies to an unsplit
     /// node.
-    node: [Numbers; 2],
-    sequence: Numbers,
+    pub(crate) node: [Numbers; 2],
+    pub(crate) sequence: Numbers,
 }
 
 impl Habits {
-    fn of(preset: &str, layout: &Layout) -> Self {
-        use Numbers::{Either, Known, Random, Small};
-        // The beginning of 2013, the year in which flake-idgen and similar libraries appeared. No earlier system used
-        // the Unix epoch.
-        const YEAR_2013: i64 = 1_356_998_400_000;
-        // The release date of Mastodon 2.0.0, the first version that generated IDs with the `mastodon` layout.
-        const MASTODON_2: i64 = 1_506_816_000_000;
-        // The datacenter numbers in the IDs of published tweets.
-        const OF_TWITTER: &[u64] = &[1, 10, 11];
-        let epoch = layout.epoch();
-        let (born, rare, node, sequence) = match preset {
-            "twitter" => (epoch, 0, [Known(OF_TWITTER), Random], Small),
-            "discord" => (epoch, 1, [Small, Small], Either),
-            "flakeid" => (YEAR_2013, 2, [Either, Either], Small),
-            "plain" => (YEAR_2013, 2, [Either, Small], Small),
-            "sonyflake" => (epoch, 1, [Random, Small], Small),
-            "mastodon" => (MASTODON_2, 1, [Small, Small], Random),
-            "instagram" => (epoch, 3, [Either, Small], Random),
-            "tsid" => (epoch, 4, [Random, Small], Random),
-            "pgedge" => (epoch, 8, [Small, Small], Small),
-            "cosid" => (epoch, 6, [Either, Small], Small),
-            "js-safe" => (epoch, 0, [Small, Small], Either),
-            _ => (epoch, 5, [Either, Small], Either),
-        };
-        Self { born, rare, node, sequence }
-    }
-
     /// Returns the cost of describing the IDs in the given order.
     fn describe(&self, ids: &[Id], layout: &Layout, now: i64) -> Result<Costs, Mismatch> {
         let mut costs = Costs::default();

@@ -10,9 +10,8 @@
 //! # Ok::<(), flakeid_core::Error>(())
 //! ```
 //!
-//! A [`Layout`] defines the meaning of the bits. Thirteen presets cover Twitter, `FlakeId`, Baidu, Sonyflake,
-//! Discord, Instagram, Mastodon, TSID, `CosId`, pgEdge and a JavaScript-safe layout; a descriptor such as
-//! `t42.n8.s13@1420070400000/5ms` defines any other layout. A [`Generator`] counts positions in the ID space of one
+//! A [`Layout`] defines the meaning of the bits. [Presets](Layout::presets) cover Twitter, Discord and other systems; a
+//! descriptor such as `t42.n8.s13@1420070400000/5ms` defines any other layout. A [`Generator`] counts positions in the ID space of one
 //! node with one atomic word. [`Overflow`] and [`Rollback`] select its behaviour when a tick is full and when the clock
 //! goes backwards.
 //!

@@ -4,6 +4,7 @@
 use core::fmt;
 
 use crate::field::Field;
+use crate::layout::PRESETS;
 use crate::quoted::QuotedChar;
 
 /// The reason why the given fields, epoch and unit do not form a valid layout.
@@ -33,11 +34,7 @@ impl LayoutFault {
     /// this part.
     pub(crate) const fn text(self) -> &'static str {
         match self {
-            Self::Shape => {
-                "is neither a preset (twitter, flakeid, plain, baidu, baidu-29, sonyflake, \
-                 discord, instagram, js-safe, mastodon, tsid, cosid, pgedge) nor FIELDS@EPOCH/UNIT, as in \
-                 t41.n10.s12@1288834974657/1ms"
-            }
+            Self::Shape => "is neither a preset",
             Self::Letter(_) => "a field letter must be t, d, w, n, s, c or r",
             Self::Width(_) => "a field's width must be from 1 to 64 bits",
             Self::Repeated(_) => "a field is repeated",
@@ -77,6 +74,12 @@ impl fmt::Display for LayoutFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.text())?;
         match self {
+            Self::Shape => {
+                for (at, (name, ..)) in PRESETS.iter().enumerate() {
+                    write!(f, "{}{name}", if at == 0 { " (" } else { ", " })?;
+                }
+                f.write_str(") nor FIELDS@EPOCH/UNIT, as in t41.n10.s12@1288834974657/1ms")
+            }
             Self::Letter(letter) => write!(f, ", not {}", QuotedChar(*letter)),
             Self::Width(field) | Self::Repeated(field) => {
                 write!(f, " ({}, {})", field.letter(), field.name())

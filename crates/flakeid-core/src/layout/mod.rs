@@ -5,6 +5,7 @@ mod descriptor;
 mod preset;
 
 pub use builder::LayoutBuilder;
+pub(crate) use preset::PRESETS;
 
 pub(crate) use crate::error::LayoutFault;
 

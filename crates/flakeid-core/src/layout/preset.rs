@@ -1,4 +1,9 @@
+//! The presets: the layouts of known systems, with the habits by which the guess tells them apart. A preset is a constant
+//! and a line of the table, and a line in the Python reference, the types of JavaScript and the guide.
+
 use super::Layout;
+use crate::guess::Habits;
+use crate::guess::Numbers::{self, Either, Known, Random, Small};
 
 const fn split(time: u8, epoch: i64) -> Layout {
     Layout::builder().time(time).datacenter(5).worker(5).sequence(12).epoch(epoch).build_const()
@@ -77,32 +82,70 @@ impl Layout {
     /// extension placed the counter above the node. See <https://github.com/pgEdge/snowflake>.
     pub const PGEDGE: Self = unsplit(41, 10, 12, 1_672_531_200_000, 1);
 
-    const PRESETS: [(&'static str, Self); 13] = [
-        ("twitter", Self::TWITTER),
-        ("flakeid", Self::FLAKEID),
-        ("plain", Self::PLAIN),
-        ("baidu", Self::BAIDU),
-        ("baidu-29", Self::BAIDU_29),
-        ("sonyflake", Self::SONYFLAKE),
-        ("discord", Self::DISCORD),
-        ("instagram", Self::INSTAGRAM),
-        ("js-safe", Self::JS_SAFE),
-        ("mastodon", Self::MASTODON),
-        ("tsid", Self::TSID),
-        ("cosid", Self::COSID),
-        ("pgedge", Self::PGEDGE),
-    ];
-
     /// Returns the name and the layout of every preset. The name of a preset is accepted wherever a descriptor is
     /// accepted.
     #[must_use]
     pub const fn presets() -> &'static [(&'static str, Self)] {
-        &Self::PRESETS
+        &NAMED
     }
 
     /// The name of the preset with this layout, or `None` if no preset has this layout.
     #[must_use]
     pub fn preset_name(&self) -> Option<&'static str> {
-        Self::PRESETS.iter().find(|(_, preset)| preset == self).map(|(name, _)| *name)
+        NAMED.iter().find(|(_, preset)| preset == self).map(|(name, _)| *name)
     }
+}
+
+/// The datacenter numbers in the IDs of published tweets.
+const OF_TWITTER: &[u64] = &[1, 10, 11];
+/// The beginning of 2013, the year in which flake-idgen and similar libraries appeared. No earlier system used the Unix
+/// epoch.
+const YEAR_2013: i64 = 1_356_998_400_000;
+/// The release date of Mastodon 2.0.0, the first version that generated IDs with the `mastodon` layout.
+const MASTODON_2: i64 = 1_506_816_000_000;
+
+/// The presets, in the order in which lists name them. A system was first used at its epoch, unless the line says
+/// otherwise.
+pub(crate) const PRESETS: [(&str, Layout, Habits); 13] = [
+    preset("twitter", Layout::TWITTER, 0, [Known(OF_TWITTER), Random], Small),
+    born(YEAR_2013, preset("flakeid", Layout::FLAKEID, 2, [Either, Either], Small)),
+    born(YEAR_2013, preset("plain", Layout::PLAIN, 2, [Either, Small], Small)),
+    preset("baidu", Layout::BAIDU, 5, [Either, Small], Either),
+    preset("baidu-29", Layout::BAIDU_29, 5, [Either, Small], Either),
+    preset("sonyflake", Layout::SONYFLAKE, 1, [Random, Small], Small),
+    preset("discord", Layout::DISCORD, 1, [Small, Small], Either),
+    preset("instagram", Layout::INSTAGRAM, 3, [Either, Small], Random),
+    preset("js-safe", Layout::JS_SAFE, 0, [Small, Small], Either),
+    born(MASTODON_2, preset("mastodon", Layout::MASTODON, 1, [Small, Small], Random)),
+    preset("tsid", Layout::TSID, 4, [Random, Small], Random),
+    preset("cosid", Layout::COSID, 6, [Either, Small], Small),
+    preset("pgedge", Layout::PGEDGE, 8, [Small, Small], Small),
+];
+
+/// The names and the layouts of the presets.
+const NAMED: [(&str, Layout); PRESETS.len()] = {
+    let mut named = [("", Layout::TWITTER); PRESETS.len()];
+    let mut at = 0;
+    while at < named.len() {
+        named[at] = (PRESETS[at].0, PRESETS[at].1);
+        at += 1;
+    }
+    named
+};
+
+const fn preset(
+    name: &'static str,
+    layout: Layout,
+    rare: u64,
+    node: [Numbers; 2],
+    sequence: Numbers,
+) -> (&'static str, Layout, Habits) {
+    (name, layout, Habits { born: layout.epoch(), rare, node, sequence })
+}
+
+const fn born(
+    born: i64,
+    (name, layout, habits): (&'static str, Layout, Habits),
+) -> (&'static str, Layout, Habits) {
+    (name, layout, Habits { born, ..habits })
 }
