@@ -1,12 +1,12 @@
 //! The implementation of `Store` for documents: the attempts of a transaction.
 
 use std::collections::BTreeSet;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use super::transaction::{Timing, Transaction};
 use super::{Documents, Key};
 use crate::random;
+use crate::retry::{Conflicts, gave_up, retry};
 use flakeid_protocol::Namespace;
 use flakeid_protocol::store::{Fault, Ledger, Store};
 
@@ -90,28 +90,17 @@ impl<D: Documents> DocumentStore<D> {
         namespace: &str,
         work: &mut dyn FnMut(&mut Transaction<'_, D>) -> Result<(), Fault>,
     ) -> Result<Timing, Fault> {
-        let begun = Instant::now();
-        let mut conflicts = 0_u32;
-        loop {
-            let attempt_begun = Instant::now();
-            let outcome = attempt(&mut self.documents, namespace, conflicts, work);
-            if !matches!(outcome, Err(Fault::Conflict)) {
-                return outcome;
-            }
-            conflicts += 1;
-            let elapsed = begun.elapsed();
-            if elapsed >= TRANSACTION_TIMEOUT {
-                return Err(Fault::Unavailable(format!(
-                    "{}: the transaction on namespace {namespace:?} did not succeed within {} s, \
-                     because other clients changed the same document (conflicts: {conflicts})",
-                    self.documents.shown(),
-                    TRANSACTION_TIMEOUT.as_secs()
-                )));
-            }
-            thread::sleep(
-                longest_pause(attempt_begun.elapsed(), elapsed).mul_f64(random::fraction()),
-            );
-        }
+        // The attempts borrow the store of documents.
+        let shown = self.documents.shown().to_owned();
+        let pause = |conflicts: &Conflicts| {
+            longest_pause(conflicts.attempt, conflicts.elapsed).mul_f64(random::fraction())
+        };
+        retry(
+            TRANSACTION_TIMEOUT,
+            pause,
+            |conflicts| gave_up(&shown, namespace, TRANSACTION_TIMEOUT, conflicts),
+            |conflicts| attempt(&mut self.documents, namespace, conflicts, work),
+        )
     }
 }
 

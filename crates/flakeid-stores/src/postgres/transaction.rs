@@ -5,6 +5,7 @@ use tokio_postgres::{Client, Row};
 
 use super::fault::fault;
 use crate::gaps::{self, Found};
+use crate::machine::fnv_1a;
 use crate::sql::{BlockingRuntime, Dialect, RetryHints, SqlLedger, SqlTransaction};
 use crate::values::Value;
 use flakeid_protocol::Namespace;
@@ -157,6 +158,5 @@ fn lock_first(
 /// all versions of this library.
 pub(super) fn lock_key(purpose: &str, name: &str) -> i64 {
     let bytes = "flakeid ".bytes().chain(purpose.bytes()).chain([b' ']).chain(name.bytes());
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    bytes.fold(0xcbf2_9ce4_8422_2325, step).cast_signed()
+    fnv_1a(bytes).cast_signed()
 }

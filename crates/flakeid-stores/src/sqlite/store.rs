@@ -1,7 +1,7 @@
 //! A store in an `SQLite` file. Each request waits until no other process is using the file.
 
+use std::cell::Cell;
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use flakeid_core::Clock;
@@ -10,6 +10,7 @@ use super::fault::reject;
 use super::files::StoreFiles;
 use super::session::Session;
 use crate::random::jitter;
+use crate::retry::{Conflicts, retry};
 use crate::{fork_gate, machine};
 use flakeid_protocol::Refusal;
 use flakeid_protocol::steps::HostTime;
@@ -53,29 +54,29 @@ impl SqliteStore {
         &self,
         work: &mut dyn FnMut(&mut Session<'_>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        let deadline = Instant::now() + CONNECT_TIMEOUT;
-        loop {
-            let is_late = match self.attempt(work) {
-                Ok(Attempt::Done(done)) => return Ok(done),
-                Ok(Attempt::Locked) | Err(Fault::Conflict) => false,
-                Ok(Attempt::Late) => true,
-                Err(fault) => return Err(fault),
-            };
-            if Instant::now() >= deadline {
-                let (file, seconds) = (self.files.file.display(), CONNECT_TIMEOUT.as_secs());
-                return Err(Fault::Unavailable(if is_late {
-                    format!(
-                        "{file} is taking too long to open: no attempt has succeeded for {seconds} s, \
-                         perhaps because the disk or the host is overloaded"
-                    )
-                } else {
-                    format!("{file} has been locked by another process for more than {seconds} s")
-                }));
+        let is_late = Cell::new(false);
+        let gave_up = |_: &Conflicts| {
+            let (file, seconds) = (self.files.file.display(), CONNECT_TIMEOUT.as_secs());
+            if is_late.get() {
+                format!(
+                    "{file} is taking too long to open: no attempt has succeeded for {seconds} s, \
+                     perhaps because the disk or the host is overloaded"
+                )
+            } else {
+                format!("{file} has been locked by another process for more than {seconds} s")
             }
-            // The fork gate is not held during this pause, so that a fork does not have to wait until another process
-            // releases the file.
-            thread::sleep(Duration::from_millis(4).mul_f64(jitter()));
-        }
+        };
+        // The fork gate is not held during a pause, so that a fork does not have to wait until another process releases
+        // the file.
+        let pause = |_: &Conflicts| Duration::from_millis(4).mul_f64(jitter());
+        retry(CONNECT_TIMEOUT, pause, gave_up, |_| {
+            let outcome = self.attempt(work);
+            is_late.set(matches!(outcome, Ok(Attempt::Late)));
+            match outcome? {
+                Attempt::Done(done) => Ok(done),
+                Attempt::Locked | Attempt::Late => Err(Fault::Conflict),
+            }
+        })
     }
 
     fn attempt<T>(
