@@ -105,8 +105,14 @@ public class FlakeIdAutoConfiguration {
     static class OfHealth3 {
         @Bean
         @ConditionalOnMissingBean(name = "flakeidHealthIndicator")
-        Boot3HealthIndicator flakeidHealthIndicator(Map<String, Generator> generators) {
-            return new Boot3HealthIndicator(generators);
+        org.springframework.boot.actuate.health.HealthIndicator flakeidHealthIndicator(Map<String, Generator> generators) {
+            return new org.springframework.boot.actuate.health.AbstractHealthIndicator() {
+                @Override
+                protected void doHealthCheck(org.springframework.boot.actuate.health.Health.Builder health) {
+                    GeneratorHealth of = GeneratorHealth.of(generators);
+                    (of.isUp() ? health.up() : health.down()).withDetails(of.details());
+                }
+            };
         }
     }
 
@@ -121,8 +127,14 @@ public class FlakeIdAutoConfiguration {
     static class OfHealth4 {
         @Bean
         @ConditionalOnMissingBean(name = "flakeidHealthIndicator")
-        Boot4HealthIndicator flakeidHealthIndicator(Map<String, Generator> generators) {
-            return new Boot4HealthIndicator(generators);
+        org.springframework.boot.health.contributor.HealthIndicator flakeidHealthIndicator(Map<String, Generator> generators) {
+            return new org.springframework.boot.health.contributor.AbstractHealthIndicator() {
+                @Override
+                protected void doHealthCheck(org.springframework.boot.health.contributor.Health.Builder health) {
+                    GeneratorHealth of = GeneratorHealth.of(generators);
+                    (of.isUp() ? health.up() : health.down()).withDetails(of.details());
+                }
+            };
         }
     }
 

@@ -8,13 +8,25 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The health of a generator, as the health indicators of all Spring Boot versions show it.
+ * The health of generators, as the health indicators of all Spring Boot versions show it.
  *
- * @param isUp whether the generator can issue IDs now
+ * @param isUp whether the generators can issue IDs now
  * @param details the nodes, and the state of the lease if the nodes are leased
  */
 record GeneratorHealth(boolean isUp, Map<String, Object> details) {
-    static GeneratorHealth of(Generator generator, Instant now) {
+    /** Returns the health of all generators, with the details of each under its name. */
+    static GeneratorHealth of(Map<String, Generator> generators) {
+        Map<String, Object> details = new LinkedHashMap<>();
+        boolean isUp = true;
+        for (Map.Entry<String, Generator> named : generators.entrySet()) {
+            GeneratorHealth health = of(named.getValue(), Instant.now());
+            details.put(named.getKey(), health.details());
+            isUp &= health.isUp();
+        }
+        return new GeneratorHealth(isUp, details);
+    }
+
+    private static GeneratorHealth of(Generator generator, Instant now) {
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("nodes", generator.nodes());
         boolean isUp = now.isBefore(generator.layout().horizon());
