@@ -11,7 +11,7 @@ use crate::Process;
 
 /// A server's program: its process while it runs, and a log for all its processes.
 #[derive(Debug)]
-pub(crate) struct Daemon {
+pub struct Daemon {
     name: &'static str,
     log: PathBuf,
     process: Mutex<Option<Process>>,
@@ -67,6 +67,11 @@ impl Daemon {
 
     pub(crate) fn signal(&self, signal: libc::c_int) {
         self.process().as_ref().expect("the server runs").signal(signal);
+    }
+
+    /// The data directory, next to the log.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.log.with_file_name("data")
     }
 
     pub(crate) fn process(&self) -> MutexGuard<'_, Option<Process>> {

@@ -48,6 +48,10 @@ impl Default for DynamoDbServer {
 }
 
 impl Server for DynamoDbServer {
+    fn daemon(&self) -> &Daemon {
+        &self.daemon
+    }
+
     fn url(&self) -> String {
         let (key, secret) = AWS_KEY;
         let (table, endpoint) = (Self::TABLE, self.endpoint());
@@ -60,30 +64,6 @@ impl Server for DynamoDbServer {
         command.arg(script).arg(installed("dynalite/node_modules"));
         command.arg(self.port.to_string()).arg(self.data());
         self.daemon.start(&mut command, || responds(self.port));
-    }
-
-    fn stop(&self) {
-        self.daemon.stop(libc::SIGTERM);
-    }
-
-    fn kill(&self) {
-        self.daemon.kill();
-    }
-
-    fn pause(&self) {
-        self.daemon.signal(libc::SIGSTOP);
-    }
-
-    fn resume(&self) {
-        self.daemon.signal(libc::SIGCONT);
-    }
-
-    fn ended(&self) -> Option<String> {
-        self.daemon.ended()
-    }
-
-    fn data(&self) -> PathBuf {
-        self.home.path().join("data")
     }
 }
 

@@ -194,6 +194,10 @@ impl Default for EtcdServer {
 }
 
 impl Server for EtcdServer {
+    fn daemon(&self) -> &Daemon {
+        &self.daemon
+    }
+
     fn url(&self) -> String {
         format!("etcd://127.0.0.1:{}/", self.client_port)
     }
@@ -221,29 +225,5 @@ impl Server for EtcdServer {
         }
         command.args(&self.settings);
         self.daemon.start(&mut command, || self.ctl(&["endpoint", "status"]).is_ok());
-    }
-
-    fn stop(&self) {
-        self.daemon.stop(libc::SIGTERM);
-    }
-
-    fn kill(&self) {
-        self.daemon.kill();
-    }
-
-    fn pause(&self) {
-        self.daemon.signal(libc::SIGSTOP);
-    }
-
-    fn resume(&self) {
-        self.daemon.signal(libc::SIGCONT);
-    }
-
-    fn ended(&self) -> Option<String> {
-        self.daemon.ended()
-    }
-
-    fn data(&self) -> PathBuf {
-        self.home.path().join("data")
     }
 }

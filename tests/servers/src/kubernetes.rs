@@ -89,6 +89,10 @@ impl Default for KubernetesServer {
 }
 
 impl Server for KubernetesServer {
+    fn daemon(&self) -> &Daemon {
+        &self.server
+    }
+
     fn url(&self) -> String {
         self.url_of(self.port)
     }
@@ -139,14 +143,6 @@ impl Server for KubernetesServer {
     fn kill(&self) {
         self.server.kill();
         self.etcd.kill();
-    }
-
-    fn pause(&self) {
-        self.server.signal(libc::SIGSTOP);
-    }
-
-    fn resume(&self) {
-        self.server.signal(libc::SIGCONT);
     }
 
     fn ended(&self) -> Option<String> {

@@ -35,6 +35,7 @@ mod s3;
 mod shared;
 mod template;
 
+pub use daemon::Daemon;
 pub use dynamodb::DynamoDbServer;
 pub use etcd::EtcdServer;
 pub use etcd_cluster::EtcdCluster;
@@ -60,6 +61,9 @@ use std::time::Duration;
 
 /// A private server.
 pub trait Server: Send + Sync {
+    /// The program of the server.
+    fn daemon(&self) -> &Daemon;
+
     /// The URL to open the store with.
     fn url(&self) -> String;
 
@@ -89,22 +93,34 @@ pub trait Server: Send + Sync {
     fn start(&self);
 
     /// Stops the server as its own tools do.
-    fn stop(&self);
+    fn stop(&self) {
+        self.daemon().stop(libc::SIGTERM);
+    }
 
     /// Kills the server without warning.
-    fn kill(&self);
+    fn kill(&self) {
+        self.daemon().kill();
+    }
 
     /// Stops the process with SIGSTOP, which the process cannot detect.
-    fn pause(&self);
+    fn pause(&self) {
+        self.daemon().signal(libc::SIGSTOP);
+    }
 
     /// Continues the process with SIGCONT after [`pause`](Self::pause).
-    fn resume(&self);
+    fn resume(&self) {
+        self.daemon().signal(libc::SIGCONT);
+    }
 
     /// The log of a server that has ended although nothing stopped or killed it.
-    fn ended(&self) -> Option<String>;
+    fn ended(&self) -> Option<String> {
+        self.daemon().ended()
+    }
 
     /// The data directory, which can be copied while the server is stopped.
-    fn data(&self) -> PathBuf;
+    fn data(&self) -> PathBuf {
+        self.daemon().data()
+    }
 }
 
 /// A kind of server.

@@ -248,6 +248,10 @@ impl Default for MariadbServer {
 }
 
 impl Server for MariadbServer {
+    fn daemon(&self) -> &Daemon {
+        &self.daemon
+    }
+
     fn url(&self) -> String {
         self.url_of("flakeid", Self::PASSWORD, "ids", "")
     }
@@ -262,29 +266,5 @@ impl Server for MariadbServer {
 
     fn start(&self) {
         self.start_with(&[]);
-    }
-
-    fn stop(&self) {
-        self.daemon.stop(libc::SIGTERM);
-    }
-
-    fn kill(&self) {
-        self.daemon.kill();
-    }
-
-    fn pause(&self) {
-        self.daemon.signal(libc::SIGSTOP);
-    }
-
-    fn resume(&self) {
-        self.daemon.signal(libc::SIGCONT);
-    }
-
-    fn ended(&self) -> Option<String> {
-        self.daemon.ended()
-    }
-
-    fn data(&self) -> PathBuf {
-        self.home.path().join("data")
     }
 }

@@ -311,6 +311,10 @@ impl Default for PostgresServer {
 }
 
 impl Server for PostgresServer {
+    fn daemon(&self) -> &Daemon {
+        &self.daemon
+    }
+
     fn url(&self) -> String {
         self.url_of("flakeid", Self::PASSWORD, "ids", "")
     }
@@ -365,14 +369,6 @@ impl Server for PostgresServer {
 
     fn resume(&self) {
         self.signal_all(libc::SIGCONT);
-    }
-
-    fn ended(&self) -> Option<String> {
-        self.daemon.ended()
-    }
-
-    fn data(&self) -> PathBuf {
-        self.home.path().join("data")
     }
 }
 

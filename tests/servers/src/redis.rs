@@ -160,6 +160,10 @@ impl Default for RedisServer {
 }
 
 impl Server for RedisServer {
+    fn daemon(&self) -> &Daemon {
+        &self.daemon
+    }
+
     fn url(&self) -> String {
         self.url_of("", Self::PASSWORD, "0")
     }
@@ -180,29 +184,5 @@ impl Server for RedisServer {
         command.args(["--repl-diskless-sync-delay", "0"]);
         command.arg("--dir").arg(self.data()).args(&self.settings);
         self.daemon.start(&mut command, || self.command(&["PING"]).as_deref() == Ok("PONG"));
-    }
-
-    fn stop(&self) {
-        self.daemon.stop(libc::SIGTERM);
-    }
-
-    fn kill(&self) {
-        self.daemon.kill();
-    }
-
-    fn pause(&self) {
-        self.daemon.signal(libc::SIGSTOP);
-    }
-
-    fn resume(&self) {
-        self.daemon.signal(libc::SIGCONT);
-    }
-
-    fn ended(&self) -> Option<String> {
-        self.daemon.ended()
-    }
-
-    fn data(&self) -> PathBuf {
-        self.home.path().join("data")
     }
 }

@@ -104,6 +104,10 @@ impl Default for S3Server {
 }
 
 impl Server for S3Server {
+    fn daemon(&self) -> &Daemon {
+        &self.daemon
+    }
+
     fn url(&self) -> String {
         Self::url_of(&self.endpoint())
     }
@@ -120,30 +124,6 @@ impl Server for S3Server {
         command.args(["--port", &format!("127.0.0.1:{}", self.port), "--quiet", "posix"]);
         command.arg(self.data());
         self.daemon.start(&mut command, || responds(self.port));
-    }
-
-    fn stop(&self) {
-        self.daemon.stop(libc::SIGTERM);
-    }
-
-    fn kill(&self) {
-        self.daemon.kill();
-    }
-
-    fn pause(&self) {
-        self.daemon.signal(libc::SIGSTOP);
-    }
-
-    fn resume(&self) {
-        self.daemon.signal(libc::SIGCONT);
-    }
-
-    fn ended(&self) -> Option<String> {
-        self.daemon.ended()
-    }
-
-    fn data(&self) -> PathBuf {
-        self.home.path().join("data")
     }
 }
 
