@@ -7,6 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use tempfile::TempDir;
+
 use crate::Process;
 
 /// A server's program: its process while it runs, and a log for all its processes.
@@ -15,11 +17,19 @@ pub struct Daemon {
     name: &'static str,
     log: PathBuf,
     process: Mutex<Option<Process>>,
+    /// The folder of the server, which is deleted after the process has ended.
+    _home: Option<TempDir>,
 }
 
 impl Daemon {
     pub(crate) fn new(name: &'static str, log: PathBuf) -> Self {
-        Self { name, log, process: Mutex::new(None) }
+        Self { name, log, process: Mutex::new(None), _home: None }
+    }
+
+    /// Creates a program with a log in its own folder.
+    pub(crate) fn in_home(name: &'static str, home: TempDir) -> Self {
+        let daemon = Self::new(name, home.path().join("log"));
+        Self { _home: Some(home), ..daemon }
     }
 
     /// Starts the program and waits until the server is ready.

@@ -1,7 +1,4 @@
-use std::path::PathBuf;
 use std::process::Command;
-
-use tempfile::TempDir;
 
 use crate::daemon::Daemon;
 use crate::home::home;
@@ -12,7 +9,6 @@ use crate::{Server, free_port};
 /// The server accepts every access key and every signature.
 #[derive(Debug)]
 pub struct DynamoDbServer {
-    home: TempDir,
     port: u16,
     daemon: Daemon,
 }
@@ -27,9 +23,8 @@ impl DynamoDbServer {
     /// If dynalite is not installed or does not start.
     #[must_use]
     pub fn new() -> Self {
-        let home = home();
-        let daemon = Daemon::new("dynalite", home.path().join("log"));
-        let server = Self { home, port: free_port(), daemon };
+        let daemon = Daemon::in_home("dynalite", home());
+        let server = Self { port: free_port(), daemon };
         server.start();
         server
     }

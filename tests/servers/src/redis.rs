@@ -2,12 +2,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
-use std::path::PathBuf;
 use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-
-use tempfile::TempDir;
 
 use crate::daemon::Daemon;
 use crate::home::home;
@@ -16,7 +13,6 @@ use crate::{Server, free_port};
 /// A private Redis with an append-only file and a password.
 #[derive(Debug)]
 pub struct RedisServer {
-    home: TempDir,
     port: u16,
     settings: Vec<String>,
     daemon: Daemon,
@@ -41,10 +37,8 @@ impl RedisServer {
     /// In the same cases as [`new`](Self::new).
     #[must_use]
     pub fn with(settings: &[&str]) -> Self {
-        let home = home();
         let server = Self {
-            daemon: Daemon::new("Redis", home.path().join("log")),
-            home,
+            daemon: Daemon::in_home("Redis", home()),
             port: free_port(),
             settings: settings.iter().map(ToString::to_string).collect(),
         };

@@ -1,12 +1,9 @@
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
-
-use tempfile::TempDir;
 
 use crate::daemon::Daemon;
 use crate::installed::{AWS_KEY, installed, responds};
@@ -19,7 +16,6 @@ use crate::{Server, free_port};
 /// S3 itself sends it.
 #[derive(Debug)]
 pub struct S3Server {
-    home: TempDir,
     port: u16,
     proxy_port: u16,
     daemon: Daemon,
@@ -37,7 +33,7 @@ impl S3Server {
     pub fn new() -> Self {
         let home = tempfile::tempdir().expect("a temporary directory");
         let port = free_port();
-        let daemon = Daemon::new("versitygw", home.path().join("log"));
+        let daemon = Daemon::in_home("versitygw", home);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         let proxy_port = listener.local_addr().expect("an address").port();
         // The thread ends with the process.
@@ -46,7 +42,7 @@ impl S3Server {
                 thread::spawn(move || forward(&client, port));
             }
         });
-        let server = Self { home, port, proxy_port, daemon };
+        let server = Self { port, proxy_port, daemon };
         fs::create_dir_all(server.data().join(Self::BUCKET)).expect("a bucket");
         server.start();
         server
