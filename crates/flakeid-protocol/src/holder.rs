@@ -162,7 +162,7 @@ pub struct Holder {
     /// Whether the user closed the lease.
     pub closing: bool,
     /// Whether another process has taken over the fixed node, so that the holder requests no more nodes.
-    pub ousted: bool,
+    pub displaced: bool,
     /// A grant from another lessor. The granted node replaces the held node after the generator has ended.
     pub moving_to: Option<Grant>,
 }
@@ -296,7 +296,7 @@ impl Holder {
                 effects.push(Effect::Renew(renewal));
             }
             _ => {
-                if self.acquiring.is_none() && !self.ousted {
+                if self.acquiring.is_none() && !self.displaced {
                     self.acquiring = Some(fresh);
                     effects.push(Effect::Acquire { token: fresh, instead_of: None });
                 }
@@ -371,7 +371,7 @@ impl Holder {
         match refusal {
             Refusal::FencedOff => {
                 hold.fenced_off = true;
-                self.ousted = options.fixed;
+                self.displaced = options.fixed;
             }
             // No other process took the node, so even a fixed node can be requested again. The new grant starts above
             // all ticks that this process has used.

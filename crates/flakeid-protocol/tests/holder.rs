@@ -242,18 +242,18 @@ proptest! {
     ) {
         let options = HolderOptions { window, ttl_ms: 5, fixed, moves };
         let (mut holder, mut observer, mut count) = (Holder::new(), Observer::default(), 0);
-        let mut ousted = false;
+        let mut displaced = false;
         for step in &steps {
             let event = event(step, count);
             if let Event::NotRenewed { next, refusal: Refusal::FencedOff } = &event {
-                ousted |= fixed && observer.unconfirmed.is_some_and(|renew| renew.next == *next);
+                displaced |= fixed && observer.unconfirmed.is_some_and(|renew| renew.next == *next);
             }
             let (next, effects) = holder.step(&options, &event);
             prop_assert_eq!(holder.step(&options, &event), (next.clone(), effects.clone()));
             observer.observe_event(&event);
             for effect in &effects {
                 let acquires = matches!(effect, Effect::Acquire { .. });
-                prop_assert!(!ousted || !acquires, "a fixed node must not be acquired again");
+                prop_assert!(!displaced || !acquires, "a fixed node must not be acquired again");
                 observer.observe_effect(&event, effect);
                 if matches!(effect, Effect::Acquire { .. } | Effect::Renew(_)) {
                     count += 1;

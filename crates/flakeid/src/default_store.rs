@@ -162,8 +162,9 @@ fn container(root: &Path, kubernetes: bool) -> Option<&'static str> {
     }
     // Only root can read the environment of process 1, but most containers run as root.
     let environment = std::fs::read(root.join("proc/1/environ")).unwrap_or_default();
-    let told = environment.split(|byte| *byte == 0).any(|pair| pair.starts_with(b"container="));
-    told.then_some("the environment of process 1 contains the variable `container`")
+    let is_container =
+        environment.split(|byte| *byte == 0).any(|pair| pair.starts_with(b"container="));
+    is_container.then_some("the environment of process 1 contains the variable `container`")
 }
 
 type Variable = Option<std::ffi::OsString>;

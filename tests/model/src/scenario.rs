@@ -47,8 +47,8 @@ pub enum Event {
     Leaves,
     /// A renewal succeeds before another grant arrives.
     KeepsNode,
-    /// A holder of a fixed node is ousted.
-    Ousted,
+    /// A holder of a fixed node is displaced.
+    Displaced,
     /// A release lowers the fence of a node below the granted fence.
     Released,
     /// A restored store grants a node or block.

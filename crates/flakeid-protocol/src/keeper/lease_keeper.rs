@@ -41,13 +41,13 @@ pub struct Progress {
     /// Whether the latest failure is permanent, so that a retry cannot succeed.
     pub cannot_be_fixed: bool,
     /// Whether another process has taken over the requested node, so that this keeper no longer requests the node.
-    pub is_ousted: bool,
+    pub is_displaced: bool,
 }
 
 impl Progress {
     /// Whether the latest error shows that no attempt can succeed within the time `left`.
     #[must_use]
-    pub fn is_hopeless(&self, left: Duration) -> bool {
+    pub fn cannot_succeed_within(&self, left: Duration) -> bool {
         let waits = self.status.last_error.as_ref().and_then(Error::retry_after);
         self.cannot_be_fixed || waits.is_some_and(|waits| waits > left)
     }
@@ -204,8 +204,8 @@ impl LeaseKeeper {
                 if let Fault::Refused(Refusal::FencedOff | Refusal::Restored { .. }) = fault {
                     self.progress.status.fenced_off = true;
                     self.progress.reserved.remove(&node);
-                    self.progress.is_ousted =
-                        self.keeper.holders.iter().any(|holder| holder.ousted);
+                    self.progress.is_displaced =
+                        self.keeper.holders.iter().any(|holder| holder.displaced);
                     self.emit(LeaseEvent::FencedOff { node, error });
                     // The keeper requests another node immediately.
                     self.schedule.hurry();

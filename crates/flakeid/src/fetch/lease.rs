@@ -199,7 +199,7 @@ impl FetchLease {
     /// Whether the latest error shows that the lease cannot get a window within the time `left`.
     #[must_use]
     pub fn cannot_succeed(&self, left: Duration) -> bool {
-        self.keeper.progress().is_hopeless(left)
+        self.keeper.progress().cannot_succeed_within(left)
     }
 
     /// Returns the number of completed attempts to acquire or renew a node, and the number of grants and renewals that

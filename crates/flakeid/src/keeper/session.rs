@@ -32,9 +32,9 @@ pub(super) struct SessionState {
     /// The times of the first and the latest failed attempt since the last success, or `None` after a success.
     failing: Option<(Instant, Instant)>,
     /// The number of early renewals that users have requested.
-    pub(super) asked: u64,
+    pub(super) renewals_requested: u64,
     /// The number of early renewals that users had requested when the keeper started its latest attempt.
-    pub(super) heard: u64,
+    pub(super) renewals_seen: u64,
     pub(super) phase: Phase,
     /// The error that prevented the start of the keeper's thread, or that ended the thread while the lease was open.
     /// The next user of the lease starts another thread.
@@ -171,7 +171,7 @@ impl LeaseSession {
         source: &StoreSource,
     ) -> Result<(), Error> {
         let begun = Instant::now();
-        let (asked, mut seen, timeout, patience, failing_for) = {
+        let (renewals_requested, mut seen, timeout, patience, failing_for) = {
             let mut state = self.state();
             if state.progress.gains != since {
                 return Ok(());
@@ -181,17 +181,18 @@ impl LeaseSession {
             let left = timeout.saturating_sub(failing_for);
             // Calls that do not wait can follow each other quickly, and must not make the keeper try without a pause.
             let has_just_failed = state.failing.is_some_and(|(_, last)| last.elapsed() < RETRY);
-            state.asked += u64::from(!left.is_zero() || !has_just_failed);
-            (state.asked, state.progress.attempts, timeout, patience, failing_for)
+            state.renewals_requested += u64::from(!left.is_zero() || !has_just_failed);
+            (state.renewals_requested, state.progress.attempts, timeout, patience, failing_for)
         };
         let mut left = timeout.saturating_sub(failing_for);
         let mut longest = left;
         self.changed.notify_all();
         loop {
             let state = self.wait(left, |state| {
-                let tried = state.heard >= asked && state.progress.attempts != seen;
+                let tried =
+                    state.renewals_seen >= renewals_requested && state.progress.attempts != seen;
                 let over = state.phase != Phase::Kept || state.stopped.is_some();
-                state.progress.gains != since || over || state.progress.is_ousted || tried
+                state.progress.gains != since || over || state.progress.is_displaced || tried
             });
             if state.progress.gains != since {
                 return Ok(());
@@ -202,7 +203,8 @@ impl LeaseSession {
             if let Some(error) = &state.stopped {
                 return Err(error.clone());
             }
-            let tried = state.heard >= asked && state.progress.attempts != seen;
+            let tried =
+                state.renewals_seen >= renewals_requested && state.progress.attempts != seen;
             let progress = &state.progress;
             // A single failure of another kind does not end the patience.
             if progress.is_passing() {
@@ -210,7 +212,10 @@ impl LeaseSession {
             }
             left = longest.saturating_sub(begun.elapsed());
             seen = progress.attempts;
-            if left.is_zero() || progress.is_ousted || tried && progress.is_hopeless(left) {
+            if left.is_zero()
+                || progress.is_displaced
+                || tried && progress.cannot_succeed_within(left)
+            {
                 let error = state.blocked().or_else(|| progress.status.last_error.clone());
                 return Err(error.unwrap_or_else(|| unanswered(source)));
             }
@@ -231,7 +236,10 @@ impl LeaseSession {
         };
         let left = timeout.saturating_sub(waited.max(state.failing_for()));
         let is_over = state.phase != Phase::Kept || state.stopped.is_some();
-        if is_over || left.is_zero() || state.progress.is_ousted || state.progress.is_hopeless(left)
+        if is_over
+            || left.is_zero()
+            || state.progress.is_displaced
+            || state.progress.cannot_succeed_within(left)
         {
             return None;
         }

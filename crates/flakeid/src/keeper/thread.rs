@@ -101,10 +101,10 @@ impl KeeperThread {
     fn keep(mut self, session: &LeaseSession) {
         loop {
             let has_ended = process::has_ended();
-            let (asked, closing) = {
+            let (renewals_requested, closing) = {
                 let mut state = session.state();
-                state.heard = state.asked;
-                (state.asked, has_ended || state.phase != Phase::Kept)
+                state.renewals_seen = state.renewals_requested;
+                (state.renewals_requested, has_ended || state.phase != Phase::Kept)
             };
             if closing {
                 self.follow(Input::Close);
@@ -114,7 +114,9 @@ impl KeeperThread {
                 self.follow(self.keeper.wake(self.begun.elapsed(), member, random::token()));
             }
             let timeout = self.keeper.rest(&self.reading());
-            drop(session.wait(timeout, |state| state.phase != Phase::Kept || state.asked != asked));
+            drop(session.wait(timeout, |state| {
+                state.phase != Phase::Kept || state.renewals_requested != renewals_requested
+            }));
             // The keeper pauses after every failure, so that even many callers cannot make it retry immediately.
             let pause = self.keeper.pause(self.begun.elapsed());
             if !pause.is_zero() {

@@ -50,7 +50,7 @@ impl World {
                     !hold.fenced_off && is_failing == (event == Event::Moves)
                 }) && is_granted(process, holder)
             }),
-            Event::Ousted => any_holder(&|_, holder| holder.ousted),
+            Event::Displaced => any_holder(&|_, holder| holder.displaced),
             Event::Released => {
                 (0..NODES).any(|node| self.contents.fence(node) < self.reached[node as usize])
             }

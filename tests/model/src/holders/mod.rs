@@ -64,7 +64,7 @@ pub fn scenarios(processes: usize) -> Vec<Scenario> {
             accidents: 1,
             ahead: 4,
             times: vec![0],
-            happens: vec![Event::TwoIssue, Event::Ousted],
+            happens: vec![Event::TwoIssue, Event::Displaced],
             ..any("a fixed node, requests arrive twice")
         },
         Scenario {

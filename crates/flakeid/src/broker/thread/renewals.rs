@@ -129,13 +129,13 @@ impl BlockKeeper {
         history_until: u64,
         sent: i64,
     ) -> Result<(), Fault> {
-        let heard = self.shared.clock.unix_ms();
+        let answered = self.shared.clock.unix_ms();
         self.holders[of.index].confirmed = of.renewal.read;
         // The row was written at some time between the two readings of this host's clock. `renewed` is the same time
         // according to the store's clock.
         let skew_ms = match renewed.renewed {
             renewed if renewed < sent => sent.saturating_sub(renewed),
-            renewed => heard.saturating_sub(renewed).min(0),
+            renewed => answered.saturating_sub(renewed).min(0),
         };
         self.shared.update(|state| {
             state.skew_ms = skew_ms;
