@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use flakeid_steps::servers::Servers;
 use flakeid_steps::{Failed, Outcome, Step, files, target_folder, workspace};
 
 use crate::{python, server_packages, wasm};
@@ -58,10 +59,17 @@ pub(crate) fn requests(arguments: &[String]) -> Outcome {
     start(&["requests"])?.args(&arguments).run()
 }
 
-/// Starts a private server of every kind, for manual tests.
+/// Runs a private server of every kind until Ctrl-C, for manual tests.
 pub(crate) fn stores() -> Outcome {
     server_packages::ensure_all()?;
-    start(&["stores"])?.run()
+    let servers = Servers::start(&[])?;
+    for (kind, url) in servers.urls() {
+        println!("{kind:<10} {url}");
+    }
+    println!("Ctrl-C stops them and deletes their data.");
+    loop {
+        std::thread::park();
+    }
 }
 
 fn start(arguments: &[&str]) -> Result<Step, Failed> {

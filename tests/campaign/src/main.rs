@@ -50,8 +50,6 @@ enum Command {
     Failover(Failover),
     /// Count the requests that two brokers send to a store.
     Requests(StoreRequests),
-    /// Start a private server of every kind, print the URLs, and run until Ctrl-C.
-    Stores,
     /// Run a process of a campaign.
     #[command(hide = true)]
     Worker(Worker),
@@ -67,7 +65,6 @@ fn run() -> io::Result<bool> {
     match Arguments::parse().command {
         Command::Run(campaign) => campaign.run(),
         Command::Renewals(renewals) => renewals.run(),
-        Command::Stores => deployment::keep_all().map(|()| true),
         Command::Failover(failover) => failover.run(),
         Command::Requests(requests) => requests.run(),
         Command::Issuer(issuer) => issuer.run().map(|()| true),

@@ -7,6 +7,15 @@ use std::{env, io};
 use flakeid_test_servers::KINDS;
 
 fn main() -> io::Result<()> {
+    // Ctrl-C ends the parent process, but must not end the servers before this program can stop them.
+    #[allow(
+        unsafe_code,
+        reason = "the standard library cannot change the group of a running process"
+    )]
+    // SAFETY: the call changes only the group of this process.
+    unsafe {
+        libc::setpgid(0, 0)
+    };
     let chosen: Vec<String> = env::args().skip(1).collect();
     if let Some(unknown) = chosen.iter().find(|name| KINDS.iter().all(|kind| kind.name != **name)) {
         let kinds = KINDS.each_ref().map(|kind| kind.name).join(", ");

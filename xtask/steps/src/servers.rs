@@ -66,6 +66,11 @@ impl Servers {
             .ok_or_else(|| Failed(format!("no {kind} was started")))
     }
 
+    /// Returns the kinds and the URLs of the servers.
+    pub fn urls(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.started.iter().map(|[kind, url, _]| (kind.as_str(), url.as_str()))
+    }
+
     /// Replaces the addresses of the guide in a string with the addresses of the private servers.
     pub fn with_addresses(&self, text: &str) -> String {
         let replace = |text: String, [_, url, example]: &[String; 3]| text.replace(example, url);

@@ -7,9 +7,8 @@ mod server;
 mod sqlite;
 
 use std::io;
-use std::mem::MaybeUninit;
 
-use flakeid_test_servers::{KINDS, Server};
+use flakeid_test_servers::Server;
 use tempfile::TempDir;
 
 use crate::store_kind::StoreKind;
@@ -56,48 +55,5 @@ impl EmptyStore {
         }
         let server = (kind.server()?.start)();
         Ok(Self { url: server.url(), _server: Some(server), _folder: None })
-    }
-}
-
-/// Keeps a server of every kind running until a signal ends this program.
-pub(crate) fn keep_all() -> io::Result<()> {
-    let signals = TerminationSignals::new()?;
-    let installed = KINDS.iter().filter(|kind| kind.is_installed());
-    let servers: Vec<_> = installed.map(|kind| (kind.name, (kind.start)())).collect();
-    for (kind, server) in &servers {
-        println!("{kind:<10} {}", server.url());
-    }
-    println!("Ctrl-C stops them and deletes their data.");
-    signals.wait()
-}
-
-/// The signals that end a program, blocked so that it can clean up first.
-struct TerminationSignals(libc::sigset_t);
-
-#[allow(unsafe_code, reason = "the standard library cannot block signals")]
-impl TerminationSignals {
-    /// Blocks the signals in this thread and in the threads that it starts later.
-    fn new() -> io::Result<Self> {
-        let mut set = MaybeUninit::uninit();
-        // SAFETY: the first call initialises the set, and the others read it.
-        let (set, done) = unsafe {
-            libc::sigemptyset(set.as_mut_ptr());
-            libc::sigaddset(set.as_mut_ptr(), libc::SIGINT);
-            libc::sigaddset(set.as_mut_ptr(), libc::SIGTERM);
-            let set = set.assume_init();
-            let done = libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
-            (set, done)
-        };
-        if done == 0 { Ok(Self(set)) } else { Err(io::Error::from_raw_os_error(done)) }
-    }
-
-    /// Waits for one of the signals.
-    fn wait(&self) -> io::Result<()> {
-        let mut signal = 0;
-        // SAFETY: both pointers are valid.
-        match unsafe { libc::sigwait(&raw const self.0, &raw mut signal) } {
-            0 => Ok(()),
-            error => Err(io::Error::from_raw_os_error(error)),
-        }
     }
 }
