@@ -21,14 +21,6 @@ pub(crate) fn create_namespace(url: &str, wanted: &Namespace) -> io::Result<()> 
     operations::init(&mut *connect(url)?, wanted).map(drop).map_err(io::Error::other)
 }
 
-/// Returns the port of a URL on 127.0.0.1.
-pub(crate) fn port_of(url: &str) -> io::Result<u16> {
-    let digits = url.rsplit_once("127.0.0.1:").map(|(_, rest)| rest);
-    let digits = digits.and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
-    let port = digits.and_then(|digits| digits.parse().ok());
-    port.ok_or_else(|| io::Error::other(format!("{url} has no port on 127.0.0.1")))
-}
-
 /// Nodes that are leased from a broker without renewals, and released when this value is dropped.
 pub(crate) struct HeldNodes {
     lessor: Box<dyn Lessor>,

@@ -19,7 +19,6 @@ use flakeid_test_servers::{PostgresServer, Proxy, Server};
 use tempfile::TempDir;
 
 use super::issuer::{BEFORE, NAMESPACE};
-use crate::stores::port_of;
 use broker::BrokerProcess;
 use event::{BrokerEvent, Servers};
 use measured::Measured;
@@ -71,9 +70,8 @@ impl BrokerMeasurement<'_> {
         let url = store.url();
         create_namespace_of_blocks(&url, layout)?;
         // The first broker connects to the store through a separate network.
-        let port = port_of(&url)?;
-        let network = Proxy::to(port);
-        let own_url = url.replace(&format!(":{port}/"), &format!(":{}/", network.port()));
+        let network = Proxy::to(store.port());
+        let own_url = store.url_at(network.port());
         let mut brokers = Vec::new();
         for number in 0..event.brokers() {
             let reached = if number == 0 { &own_url } else { &url };
