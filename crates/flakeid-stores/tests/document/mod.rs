@@ -18,6 +18,43 @@ pub(crate) fn edited(text: &str, change: impl FnOnce(&mut Value)) -> String {
     document.to_string()
 }
 
+/// The methods of `StoreUnderTest` that edit the rows in a document.
+macro_rules! edit_rows {
+    () => {
+        fn delete_row(&self, namespace: &str, node: u64) -> Result<(), String> {
+            self.edit(namespace, |document| {
+                document["rows"].as_object_mut().unwrap().remove(&node.to_string());
+            });
+            Ok(())
+        }
+
+        fn lower_fence(&self, namespace: &str, node: u64) -> Result<(), String> {
+            self.edit(namespace, |document| {
+                let fence = &mut document["rows"][node.to_string()]["fence"];
+                *fence = (fence.as_u64().unwrap() - 1).into();
+            });
+            Ok(())
+        }
+
+        fn guards_rows(&self) -> bool {
+            false
+        }
+
+        fn damage(&self, namespace: &str, node: u64, field: &str, text: &str) {
+            self.edit(namespace, |document| {
+                document["rows"][node.to_string()][field] =
+                    serde_json::from_str(text).unwrap_or_else(|_| text.into());
+            });
+        }
+
+        fn crash_voids_tokens(&self) -> bool {
+            false
+        }
+    };
+}
+
+pub(crate) use edit_rows;
+
 /// Checks that every grant remains in the history after the namespace's document has become too long to keep it.
 pub(crate) fn history_is_moved_out_of_the_namespace_document(under_test: &dyn StoreUnderTest) {
     const GRANTS: u64 = 150;

@@ -8,7 +8,7 @@ use flakeid_test_servers::{DynamoDbServer, Server};
 use serde_json::{Value, json};
 
 use crate::client::eventually_connect;
-use crate::document::edited;
+use crate::document::{self, edited};
 
 pub(crate) struct DynamoDb(pub(crate) DynamoDbServer);
 
@@ -105,33 +105,5 @@ impl StoreUnderTest for DynamoDb {
         self.replace_table(&copy.downcast::<Vec<Value>>().expect("a backup"));
     }
 
-    fn delete_row(&self, namespace: &str, node: u64) -> Result<(), String> {
-        self.edit(namespace, |document| {
-            document["rows"].as_object_mut().unwrap().remove(&node.to_string());
-        });
-        Ok(())
-    }
-
-    fn lower_fence(&self, namespace: &str, node: u64) -> Result<(), String> {
-        self.edit(namespace, |document| {
-            let fence = &mut document["rows"][node.to_string()]["fence"];
-            *fence = (fence.as_u64().unwrap() - 1).into();
-        });
-        Ok(())
-    }
-
-    fn guards_rows(&self) -> bool {
-        false
-    }
-
-    fn damage(&self, namespace: &str, node: u64, field: &str, text: &str) {
-        self.edit(namespace, |document| {
-            document["rows"][node.to_string()][field] =
-                serde_json::from_str(text).unwrap_or_else(|_| text.into());
-        });
-    }
-
-    fn crash_voids_tokens(&self) -> bool {
-        false
-    }
+    document::edit_rows!();
 }

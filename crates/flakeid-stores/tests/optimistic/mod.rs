@@ -9,6 +9,34 @@ use flakeid_protocol::{Acquire, Bounds, Identity, Namespace, Refusal};
 use crate::client::{Client, connect, fresh_namespace};
 use crate::operations;
 
+/// The methods of `StoreUnderTest` that edit the JSON of a row.
+macro_rules! edit_rows {
+    () => {
+        fn lower_fence(&self, namespace: &str, node: u64) -> Result<(), String> {
+            self.edit(namespace, node, |row| {
+                row["fence"] = (row["fence"].as_u64().unwrap() - 1).into();
+            });
+            Ok(())
+        }
+
+        fn guards_rows(&self) -> bool {
+            false
+        }
+
+        fn damage(&self, namespace: &str, node: u64, field: &str, text: &str) {
+            self.edit(namespace, node, |row| {
+                row[field] = serde_json::from_str(text).unwrap_or_else(|_| text.into());
+            });
+        }
+
+        fn crash_voids_tokens(&self) -> bool {
+            true
+        }
+    };
+}
+
+pub(crate) use edit_rows;
+
 /// Builds a namespace that resumes granting nodes a few seconds after a restore.
 pub(crate) fn brief_namespace(name: &str) -> Namespace {
     let bounds =

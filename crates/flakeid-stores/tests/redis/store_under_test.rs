@@ -7,7 +7,7 @@ use flakeid_test_servers::{RedisServer, Server};
 use tempfile::TempDir;
 
 use crate::client::eventually_connect;
-use crate::optimistic::copy;
+use crate::optimistic::{self, copy};
 
 pub(crate) struct Redis(pub(crate) RedisServer);
 
@@ -52,24 +52,5 @@ impl StoreUnderTest for Redis {
         self.0.command(&["HDEL", &key, &format!("{node:020}")]).map(drop)
     }
 
-    fn lower_fence(&self, namespace: &str, node: u64) -> Result<(), String> {
-        self.edit(namespace, node, |row| {
-            row["fence"] = (row["fence"].as_u64().unwrap() - 1).into();
-        });
-        Ok(())
-    }
-
-    fn guards_rows(&self) -> bool {
-        false
-    }
-
-    fn damage(&self, namespace: &str, node: u64, field: &str, text: &str) {
-        self.edit(namespace, node, |row| {
-            row[field] = serde_json::from_str(text).unwrap_or_else(|_| text.into());
-        });
-    }
-
-    fn crash_voids_tokens(&self) -> bool {
-        true
-    }
+    optimistic::edit_rows!();
 }
