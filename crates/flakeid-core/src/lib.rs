@@ -74,7 +74,7 @@ pub use keyed::{Key, Keyring, PublicIds};
 pub use layout::{Layout, LayoutBuilder};
 pub use options::{NamedOption, OptionKind, SetByName};
 #[doc(hidden)]
-pub use quoted::without_url;
+pub use quoted::{is_invisible, without_url};
 #[cfg(feature = "std")]
 pub use ring::{CachedGenerator, RingOptions, RingStats};
 pub use statistics::{Gap, Statistics};

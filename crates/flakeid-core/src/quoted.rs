@@ -37,15 +37,25 @@ impl fmt::Display for QuotedChar {
     }
 }
 
+/// Whether a character is not shown as itself: a control character, a joiner, a direction mark or a line separator. With
+/// such a character, a name could look like another name.
+#[must_use]
+pub fn is_invisible(letter: char) -> bool {
+    letter.is_control()
+        || matches!(
+            letter,
+            '\u{61c}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+        )
+}
+
 fn write_escaped(f: &mut fmt::Formatter<'_>, letter: char, quote: char) -> fmt::Result {
     match letter {
         '\\' => f.write_str("\\\\"),
-        // These ranges contain invisible characters: joiners, direction marks and line separators.
-        '\u{200b}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{feff}' => write!(f, "\\u{{{:x}}}", u32::from(letter)),
-        letter if letter.is_control() => write!(f, "\\u{{{:x}}}", u32::from(letter)),
+        letter if is_invisible(letter) => write!(f, "\\u{{{:x}}}", u32::from(letter)),
         letter if letter == quote => {
             f.write_char('\\')?;
             f.write_char(letter)

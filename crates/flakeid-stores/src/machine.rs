@@ -62,7 +62,7 @@ pub fn host_name() -> String {
     // Under Miri, `uname` leaves some bytes of its buffer uninitialized, and reading these bytes is an error.
     let name = if cfg!(miri) { "miri".into() } else { gethostname::gethostname() };
     let name = name.to_string_lossy().into_owned();
-    name.chars().filter(|c| !c.is_control()).take(128).collect()
+    name.chars().filter(|c| !flakeid_core::is_invisible(*c)).take(128).collect()
 }
 
 fn read(path: &Path) -> Option<u64> {

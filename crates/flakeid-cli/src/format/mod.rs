@@ -1,6 +1,7 @@
 //! The formats of values in arguments and output, for human readers and for programs.
 
 use anstyle::Style;
+use flakeid_core::is_invisible;
 
 pub(crate) mod diagram;
 pub(crate) mod duration;
@@ -22,7 +23,7 @@ pub(crate) fn sanitize(text: &str) -> String {
     line
 }
 
-/// Replaces the control characters in a string, without shortening it.
+/// Replaces the invisible characters in a string, without shortening it.
 pub(crate) fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    text.chars().map(|c| if is_invisible(c) { '\u{fffd}' } else { c }).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 
-use flakeid_core::{Error, ErrorKind, Layout, Window};
+use flakeid_core::{Error, ErrorKind, Layout, Window, is_invisible};
 use serde_json::Value;
 
 use super::json::token;
@@ -282,7 +282,7 @@ fn failure_of(error: &Value, address: &str, status: u16) -> Option<Failure> {
     let retry_after_ms = error["retry_after_ms"].as_u64().map(|ms| ms.min(LONGEST_MS));
     let mut text = format!("{address}: ");
     for sign in error["message"].as_str()?.chars().take(LONGEST_MESSAGE) {
-        text.push(if sign.is_control() { ' ' } else { sign });
+        text.push(if is_invisible(sign) { ' ' } else { sign });
     }
     let known = ErrorKind::ALL.into_iter().find(|kind| kind.code() == code);
     let cause = match error["refusal"].as_str() {

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use flakeid_core::{Error, Layout};
+use flakeid_core::{Error, Layout, is_invisible};
 use serde::{Deserialize, Serialize};
 
 use crate::{Acquire, Grant, Identity, Owner, Release, Renew, Renewed, Token};
@@ -215,9 +215,10 @@ impl AcquireJson {
             None => *layout,
         };
         for (field, text, longest) in [("name", &self.name, 128), ("host", &self.host, 255)] {
-            if text.len() > longest || text.chars().any(char::is_control) {
+            if text.len() > longest || text.chars().any(is_invisible) {
                 let reason = format!(
-                    "must be at most {longest} bytes long and must not contain control characters"
+                    "must be at most {longest} bytes long and must not contain control characters or other invisible \
+                     characters"
                 );
                 return Err(Error::invalid_option(field, &reason));
             }

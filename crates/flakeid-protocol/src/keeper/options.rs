@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use flakeid_core::{Error, GeneratorBuilder, Layout, Policy, Window, whole_ms};
+use flakeid_core::{Error, GeneratorBuilder, Layout, Policy, Window, is_invisible, whole_ms};
 
 use super::KeeperOptions;
 use crate::{Acquire, Bounds, Identity, Namespace, Owner, Token};
@@ -163,11 +163,11 @@ impl LeaseOptions {
             ));
         }
         if let Identity::Name(name) = &self.identity
-            && (name.is_empty() || name.len() > 128 || name.chars().any(char::is_control))
+            && (name.is_empty() || name.len() > 128 || name.chars().any(is_invisible))
         {
             return Err(Error::invalid_option(
                 "name",
-                "must be 1 to 128 bytes long and must not contain control characters",
+                "must be 1 to 128 bytes long and must not contain control characters or other invisible characters",
             ));
         }
         let shortest = self.layout.unit_ms().saturating_mul(2);

@@ -240,6 +240,8 @@ fn invalid_lease_requests_return_specific_errors() {
         ("POST", "leases", json!({ "now": now, "reuse": false }), 400, "reuse"),
         ("POST", "leases", json!({ "now": now, "token": "7" }), 400, "32 hexadecimal digits"),
         ("POST", "leases", json!({ "now": now, "name": "a\nb" }), 400, "control characters"),
+        // This character reverses the order of the following ones.
+        ("POST", "leases", json!({ "now": now, "host": "\u{202e}a" }), 400, "invisible characters"),
         ("POST", "leases", json!({ "now": now, "layout": "discord" }), 409, "is for the layout"),
         ("POST", "leases", json!({ "now": now - 60_000 }), 409, "FLAKEID_CLOCK_SKEW"),
         ("POST", "leases", json!({ "now": now, "host": "x".repeat(9_000) }), 413, "8192 bytes"),
