@@ -93,16 +93,18 @@ impl Block {
         self.room() == self.rows.len() as u64
     }
 
-    /// Returns the free node with the lowest fence.
+    /// Returns the free node with the lowest fence, unless the history must first receive the node's latest grant.
     pub(super) fn coldest(&self) -> Option<u64> {
         if self.touched < self.rows.len() as u64 {
             return Some(self.first_node + self.touched);
         }
-        self.free.first().map(|(_, node)| *node)
+        self.free.first().map(|(_, node)| *node).filter(|node| self.is_grantable(*node))
     }
 
-    pub(super) fn is_free(&self, node: u64) -> bool {
+    /// Whether a node is free, and the block can keep another grant of the node for the history.
+    pub(super) fn is_grantable(&self, node: u64) -> bool {
         self.row(node).is_some_and(|row| self.free.contains(&(row.fence, node)))
+            && self.unrecorded.as_ref().is_none_or(|unrecorded| unrecorded.has_room(node))
     }
 
     pub(super) fn row(&self, node: u64) -> Option<&Row> {
@@ -113,16 +115,14 @@ impl Block {
         self.rows.iter().filter_map(Option::as_deref)
     }
 
-    /// Writes the row of a granted or renewed node. If too many earlier grants are waiting to be handed over to the
-    /// store's history, drops the oldest of these grants. Returns the number of dropped grants.
-    pub(super) fn hold(&mut self, row: Row) -> u64 {
+    /// Writes the row of a granted or renewed node.
+    pub(super) fn hold(&mut self, row: Row) {
         let node = row.node;
-        let mut dropped = 0;
         if let Some(unrecorded) = &mut self.unrecorded {
             let before = self.rows.get((node - self.first_node) as usize);
             let before = before.and_then(Option::as_deref);
             if before.is_none_or(|before| before.grant != row.grant) {
-                dropped = unrecorded.note(before, &row);
+                unrecorded.note(before, &row);
             }
         }
         match self.row(node).map(|before| before.fence) {
@@ -132,7 +132,6 @@ impl Block {
         self.used_until = self.used_until.max(row.fence);
         self.empty_since = None;
         self.write(row);
-        dropped
     }
 
     /// Renews the row of a node. The node is no longer free.

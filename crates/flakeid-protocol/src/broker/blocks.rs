@@ -313,7 +313,7 @@ impl Blocks {
         let Self { namespace, block_bits, held, with_room, .. } = self;
         let of_name = named.and_then(|node| {
             let block = held.get(&(node >> *block_bits))?;
-            block.is_free(node).then_some((block, node))
+            block.is_grantable(node).then_some((block, node))
         });
         let coldest = with_room.iter().filter_map(|(_, number)| {
             let block = held.get(number)?;
@@ -373,7 +373,7 @@ impl Blocks {
         let Some(block) = self.held.get_mut(&number) else { return };
         self.with_room.remove(&(block.room(), number));
         self.expiries.set(row.node, row.expires);
-        self.dropped = self.dropped.saturating_add(block.hold(row));
+        block.hold(row);
         if block.room() > 0 {
             self.with_room.insert((block.room(), number));
         }

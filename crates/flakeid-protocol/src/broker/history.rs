@@ -36,8 +36,7 @@ impl Blocks {
         }
     }
 
-    /// The number of grants that were dropped before the store's history contained them. Grants are dropped if too many
-    /// are waiting or if their block is lost.
+    /// The number of grants that were dropped before the store's history contained them, because their block was lost.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.dropped

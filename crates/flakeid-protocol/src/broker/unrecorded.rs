@@ -7,8 +7,9 @@ use crate::{Handover, Row, SubGrant};
 
 /// The maximum number of grants that a broker hands over with one renewal.
 pub(super) const MOST_AT_ONCE: usize = 256;
-/// The maximum number of kept grants whose nodes have been granted again. The nodes' latest grants do not require a
-/// limit, because each node has only one latest grant.
+/// The maximum number of kept grants whose nodes have been granted again. At this limit, the broker grants no node whose
+/// latest grant is missing from the history. Otherwise, a client could hide its grants behind a burst of later ones.
+/// The nodes' latest grants do not require a limit, because each node has only one latest grant.
 const MOST_SUPERSEDED: usize = 256;
 /// The maximum number of new grants that a broker hands over with a release. The limit is higher than for a renewal,
 /// because the release is the last request for the block.
@@ -20,7 +21,7 @@ pub(super) struct Unrecorded {
     /// The grants whose nodes have been granted again, from the oldest to the newest.
     superseded: VecDeque<SubGrant>,
     /// The nodes whose latest grant is missing from the history. Each node is mapped to a tick at or before the start
-    /// of its first missing grant, even if that grant was dropped.
+    /// of its first missing grant.
     latest: BTreeMap<u64, u64>,
     /// The grants that were sent but that the store has not confirmed yet.
     sent: Option<Handover>,
@@ -42,21 +43,19 @@ impl Unrecorded {
         self.sent.as_ref().map_or(self.floor, |sent| self.floor.max(sent.until))
     }
 
-    /// Adds the grant in the row `granted`. `before` is the node's previous row. Returns the number of grants that had
-    /// to be dropped.
-    pub(super) fn note(&mut self, before: Option<&Row>, granted: &Row) -> u64 {
-        let mut dropped = 0;
+    /// Whether another grant of a node can be kept.
+    pub(super) fn has_room(&self, node: u64) -> bool {
+        self.superseded.len() < MOST_SUPERSEDED || !self.latest.contains_key(&node)
+    }
+
+    /// Adds the grant in the row `granted`. `before` is the node's previous row.
+    pub(super) fn note(&mut self, before: Option<&Row>, granted: &Row) {
         if let Some(before) = before.filter(|row| self.latest.contains_key(&row.node)) {
-            if self.superseded.len() == MOST_SUPERSEDED {
-                self.superseded.pop_front();
-                dropped = 1;
-            }
             self.superseded.push_back(sub_grant_of(before));
         }
         // If an earlier grant of the node is also missing, the entry keeps that grant's start, because the history is
         // complete only up to the first missing grant.
         self.latest.entry(granted.node).or_insert(granted.start);
-        dropped
     }
 
     /// Returns up to `most` grants for a renewal. Returns the same grants until they are confirmed, because the renewal
