@@ -226,12 +226,43 @@ pub(crate) fn names(certificate: &CertificateDer<'_>) -> Vec<String> {
     let Ok(Some((_, SubjectAltName(alternatives)))) = certificate.tbs_certificate.get() else {
         return Vec::new();
     };
+    // The token file does not state the kind of a name, so a name counts only if it has the form of its kind.
     let names = alternatives.into_iter().filter_map(|name| match name {
-        GeneralName::DnsName(name) => Some(name.as_str().to_ascii_lowercase()),
-        GeneralName::UniformResourceIdentifier(name) | GeneralName::Rfc822Name(name) => {
+        GeneralName::DnsName(name) if !name.as_str().contains([':', '@']) => {
+            Some(name.as_str().to_ascii_lowercase())
+        }
+        GeneralName::UniformResourceIdentifier(name) if name.as_str().contains(':') => {
+            Some(name.to_string())
+        }
+        GeneralName::Rfc822Name(name)
+            if name.as_str().contains('@') && !name.as_str().contains(':') =>
+        {
             Some(name.to_string())
         }
         _ => None,
     });
     names.collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use rcgen::{CertificateParams, KeyPair, SanType};
+
+    use super::*;
+
+    #[test]
+    fn name_of_one_kind_never_passes_for_a_name_of_another_kind() {
+        let mut params = CertificateParams::default();
+        let [workers, spiffe, mail] = ["workers", "spiffe://x/y", "a@b.example"];
+        for san in [workers, spiffe, mail] {
+            params.subject_alt_names.extend([
+                SanType::DnsName(san.try_into().unwrap()),
+                SanType::URI(san.try_into().unwrap()),
+                SanType::Rfc822Name(san.try_into().unwrap()),
+            ]);
+        }
+        let certificate = params.self_signed(&KeyPair::generate().unwrap()).unwrap();
+        assert_eq!(names(certificate.der()), [workers, spiffe, mail]);
+    }
 }
