@@ -17,6 +17,7 @@ use tokio::time::{Sleep, sleep};
 use tokio_rustls::server::TlsStream;
 
 use crate::connections::State;
+use crate::proxies::read_header;
 use crate::rate::Peer;
 
 /// An address to listen on.
@@ -114,6 +115,16 @@ pub(crate) enum Socket {
 }
 
 impl Socket {
+    /// Reads the header of the PROXY protocol, and returns the socket and the client that the header names.
+    pub(crate) async fn named(mut self, peer: Option<Peer>) -> io::Result<(Self, Option<Peer>)> {
+        let peer = match &mut self {
+            Self::Tcp(stream) => read_header(stream, peer).await?,
+            #[cfg(unix)]
+            Self::Unix(stream) => read_header(stream, peer).await?,
+        };
+        Ok((self, peer))
+    }
+
     /// Returns the stream of a registered connection. Writing to the stream fails if the client reads nothing for
     /// `write_timeout`.
     pub(crate) fn watched(self, state: &Arc<State>, write_timeout: Duration) -> Box<dyn Stream> {

@@ -70,6 +70,11 @@ struct DeniedLabels {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReasonLabel {
+    reason: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ReloadLabels {
     files: &'static str,
     code: &'static str,
@@ -91,7 +96,7 @@ pub(crate) struct Metrics {
     /// The metrics of the most frequent result. A family would lock and hash for each request.
     issued: OnceLock<(Counter, Histogram)>,
     accept_failures: Counter,
-    refused_connections: Counter,
+    refused_connections: Family<ReasonLabel, Counter>,
     denied: Family<DeniedLabels, Counter>,
     reloads: Family<ReloadLabels, Counter>,
     pruned: Family<PrunedLabels, Counter>,
@@ -133,10 +138,13 @@ impl Metrics {
             "Number of connections that could not be accepted, for example because no file descriptor was free",
             accept_failures.clone(),
         );
-        let refused_connections = Counter::default();
+        let refused_connections = Family::<ReasonLabel, Counter>::default();
+        for reason in ["too_many_connections", "proxy_header"] {
+            drop(refused_connections.get_or_create(&ReasonLabel { reason }));
+        }
         registry.register(
             "refused_connections",
-            "Number of connections that were closed immediately because their client had too many connections",
+            "Number of connections that were closed immediately, by reason (too_many_connections: their client had too many; proxy_header: their proxy did not send the PROXY header)",
             refused_connections.clone(),
         );
         let denied = Family::<DeniedLabels, Counter>::default();
@@ -236,9 +244,9 @@ impl Metrics {
         self.report_later("no_descriptor", "");
     }
 
-    pub(crate) fn count_refused_connection(&self) {
-        self.refused_connections.inc();
-        self.report_later("too_many_connections", "");
+    pub(crate) fn count_refused_connection(&self, reason: &'static str) {
+        self.refused_connections.get_or_create(&ReasonLabel { reason }).inc();
+        self.report_later(reason, "");
     }
 
     /// Counts a denied request both in the metrics and for the next summary in the log.
@@ -383,7 +391,7 @@ impl Collector for BrokerMetrics {
         let counters: [(&str, &str, Count); 2] = [
             (
                 "broker_unrecorded_grants",
-                "Number of grants permanently missing from the store's history because too many grants were waiting to be written or because the broker lost the block of nodes",
+                "Number of grants permanently missing from the store's history, because the broker lost their block of nodes before it could write them",
                 |of| of.unrecorded,
             ),
             (

@@ -1,15 +1,24 @@
-//! The proxies whose word about the addresses of their clients the server believes.
+//! The proxies whose word about the addresses of their clients the server believes: in the header `X-Forwarded-For` of each
+//! request, or in the header of the PROXY protocol at the beginning of each connection.
 
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 
 use flakeid_core::Error;
 use hyper::HeaderMap;
 use ipnet::IpNet;
+use proxy_header::{Error as HeaderError, ParseConfig, ProxyHeader};
+use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::rate::Peer;
 
-/// Networks of proxies. A request from one of them counts as a request from the address that the proxy names in the header
-/// `X-Forwarded-For`. The header of any other sender is ignored, because any client can write it.
+/// The maximum length of a header of the PROXY protocol, in bytes. Headers with all additions that the specification lists
+/// have a few hundred bytes.
+pub(crate) const LONGEST_HEADER: usize = 2_048;
+
+/// Proxies, by address or by the user whose process connects to a Unix socket. A request from one of them counts as a
+/// request from the address that the proxy names. The server ignores the word of any other sender, because every client
+/// can write such headers.
 ///
 /// ```
 /// use flakeid_server::TrustedProxies;
@@ -17,36 +26,64 @@ use crate::rate::Peer;
 /// let mut proxies = TrustedProxies::default();
 /// proxies.trust("10.0.0.0/8")?;
 /// proxies.trust("192.0.2.7")?;
+/// proxies.trust("user:33")?;
 /// assert!(proxies.trust("proxy.example").is_err());
 /// # Ok::<(), flakeid_core::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct TrustedProxies(Vec<IpNet>);
+pub struct TrustedProxies {
+    networks: Vec<IpNet>,
+    users: Vec<u32>,
+    sends_headers: bool,
+}
 
 impl TrustedProxies {
-    /// Adds an address, or a network such as `10.0.0.0/8`.
+    /// Adds an address, a network such as `10.0.0.0/8`, or the numeric ID of a user such as `user:33`.
     ///
     /// # Errors
-    /// An [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) error if the text is neither.
+    /// An [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) error if the text is none of them.
     pub fn trust(&mut self, text: &str) -> Result<(), Error> {
+        if let Some(Ok(user)) = text.strip_prefix("user:").map(str::parse) {
+            self.users.push(user);
+            return Ok(());
+        }
         let network = text.parse().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
         let network = network.map_err(|_| {
-            let reason = format!("{text:?} is not an address or a network, such as 10.0.0.0/8");
+            let reason = format!(
+                "{text:?} is not an address, a network such as 10.0.0.0/8, or the numeric ID of a user such as user:33"
+            );
             Error::invalid_option("trusted-proxy", &reason)
         })?;
-        self.0.push(network);
+        self.networks.push(network);
         Ok(())
     }
 
-    fn contains(&self, address: IpAddr) -> bool {
-        self.0.iter().any(|network| network.contains(&address.to_canonical()))
+    /// Requires that each connection of a trusted proxy begins with a header of the PROXY protocol, version 1 or 2.
+    #[must_use]
+    pub const fn with_proxy_protocol(mut self) -> Self {
+        self.sends_headers = true;
+        self
+    }
+
+    fn contains(&self, peer: Peer) -> bool {
+        match peer {
+            Peer::Address(address) => {
+                self.networks.iter().any(|network| network.contains(&address.to_canonical()))
+            }
+            Peer::User(user) => self.users.contains(&user),
+        }
+    }
+
+    /// Whether a connection begins with a header of the PROXY protocol.
+    pub(crate) fn sends_header(&self, peer: Option<Peer>) -> bool {
+        self.sends_headers && peer.is_some_and(|peer| self.contains(peer))
     }
 
     /// Returns the client that sent a request: the sender of the connection or, if it is a trusted proxy, the last address
     /// in `X-Forwarded-For` that is not a trusted proxy.
     pub(crate) fn client(&self, peer: Option<Peer>, headers: &HeaderMap) -> Option<Peer> {
-        let Some(Peer::Address(mut client)) = peer else { return peer };
-        if self.0.is_empty() || !self.contains(client) {
+        let mut client = peer?;
+        if !self.contains(client) {
             return peer;
         }
         let values: Vec<_> = headers.get_all("x-forwarded-for").iter().collect();
@@ -54,12 +91,32 @@ impl TrustedProxies {
         for entry in entries {
             // An entry that is not an address ends the search, because the client may have written it.
             let Some(address) = str::from_utf8(entry).ok().and_then(address) else { break };
-            client = address;
+            client = Peer::Address(address);
             if !self.contains(client) {
                 break;
             }
         }
-        Some(Peer::Address(client))
+        Some(client)
+    }
+}
+
+/// Reads the header of the PROXY protocol, and no byte after it. Returns the client that the header names, or `peer` if
+/// the proxy itself opened the connection, for example for a health check.
+pub(crate) async fn read_header(
+    stream: &mut (impl AsyncRead + Unpin),
+    peer: Option<Peer>,
+) -> io::Result<Option<Peer>> {
+    let mut header = Vec::with_capacity(64);
+    loop {
+        header.push(stream.read_u8().await?);
+        match ProxyHeader::parse(&header, ParseConfig::default()) {
+            Ok((header, _)) => {
+                let named = header.proxied_address().map(|of| Peer::Address(of.source.ip()));
+                return Ok(named.or(peer));
+            }
+            Err(HeaderError::BufferTooShort) if header.len() < LONGEST_HEADER => {}
+            Err(_) => return Err(io::ErrorKind::InvalidData.into()),
+        }
     }
 }
 
@@ -90,6 +147,7 @@ mod tests {
             proxies.client(peer(sender), &headers)
         };
         assert_eq!(client(&proxies, "10.0.0.1", &["192.0.2.7"]), peer("10.0.0.1"));
+        proxies.trust("user:33").unwrap();
         proxies.trust("10.0.0.0/8").unwrap();
         proxies.trust("2001:db8::1").unwrap();
         for (sender, values, expected) in [
@@ -111,6 +169,11 @@ mod tests {
         ] {
             assert_eq!(client(&proxies, sender, values), peer(expected), "{sender}: {values:?}");
         }
+        let mut headers = HeaderMap::new();
+        headers.insert("x-forwarded-for", HeaderValue::from_static("192.0.2.7"));
+        assert_eq!(proxies.client(Some(Peer::User(33)), &headers), peer("192.0.2.7"));
+        assert_eq!(proxies.client(Some(Peer::User(34)), &headers), Some(Peer::User(34)));
+        assert!(proxies.trust("user:www-data").unwrap_err().to_string().contains("user:www-data"));
         assert!(proxies.trust("10.0.0.0/33").unwrap_err().to_string().contains("10.0.0.0/33"));
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tracing::{info, warn};
 
@@ -16,9 +17,10 @@ use crate::connections::Connections;
 use crate::descriptors;
 #[cfg(feature = "grpc")]
 use crate::grpc;
-use crate::listener::{BoundListener, Listener};
+use crate::listener::{BoundListener, Listener, Socket};
 use crate::monitor::{log_forever, log_refusals};
 use crate::pruning::prune_forever;
+use crate::rate::Peer;
 use crate::reload::reload_forever;
 use crate::resp;
 use crate::service::Service;
@@ -31,7 +33,13 @@ const EVENT_INTERVAL: u32 = 8;
 
 /// The largest number of simultaneous connections to the admin listener. Admin connections do not count towards
 /// `max_connections`, so probes succeed even if all other connections are in use.
-const MOST_ADMIN_CONNECTIONS: usize = 64;
+pub(crate) const MOST_ADMIN_CONNECTIONS: usize = 64;
+
+/// The number of connections of trusted proxies, for each listener, whose PROXY headers the server reads at the same time.
+/// The file descriptors of these connections come from the reserve for files, because the connections are not registered.
+const MOST_UNNAMED: usize = 32;
+/// The time within which a trusted proxy must send the PROXY header of a connection.
+pub(crate) const HEADER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The options for a server's connections.
 ///
@@ -295,6 +303,7 @@ impl Server {
                 service: &service,
                 connections: Arc::clone(&connections),
                 write_timeout: options.write_timeout,
+                is_admin: false,
             };
             let http = accept(Some(bound), "http")
                 .run(|connection| Box::pin(connection::serve(connection, shared.clone())));
@@ -317,7 +326,7 @@ impl Server {
                 let connections = Arc::new(connections);
                 let shared = Shared { tls: None, is_admin: true, ..shared.clone() };
                 let accepting = accept(admin, "admin");
-                Accepting { connections, ..accepting }
+                Accepting { connections, is_admin: true, ..accepting }
                     .run(|connection| Box::pin(connection::serve(connection, shared.clone())))
                     .await;
             };
@@ -371,27 +380,49 @@ struct Accepting<'a> {
     service: &'a Service,
     connections: Arc<Connections>,
     write_timeout: Duration,
+    is_admin: bool,
 }
 
 impl Accepting<'_> {
     /// Accepts connections forever, and calls `serve` for each connection.
     async fn run(self, serve: impl Fn(Connection) -> Served) {
-        let Some(listener) = self.listener else { return pending().await };
+        let Some(listener) = &self.listener else { return pending().await };
+        // The connections of trusted proxies whose clients are not known yet.
+        let mut unnamed = JoinSet::new();
         loop {
-            let Ok((socket, peer)) = listener.accept().await else {
-                // Accepting a connection fails if no file descriptor is free. The server then pauses, so that other
-                // connections can end and free their descriptors.
-                self.service.count_accept_failure();
-                sleep(Duration::from_millis(50)).await;
-                continue;
-            };
-            let Some(slot) = self.connections.enter(self.name, peer).await else {
-                self.service.count_refused_connection();
-                continue;
-            };
-            let stream = socket.watched(&slot.state, self.write_timeout);
-            let names = Arc::default();
-            tokio::spawn(serve(Connection { stream, peer, names, slot }));
+            tokio::select! {
+                accepted = listener.accept(), if unnamed.len() < MOST_UNNAMED => match accepted {
+                    Ok((socket, peer)) if !self.is_admin && self.service.proxies.sends_header(peer) => {
+                        unnamed.spawn(timeout(HEADER_TIMEOUT, socket.named(peer)));
+                    }
+                    Ok((socket, peer)) => self.begin(socket, peer, &serve).await,
+                    Err(_) => {
+                        // Accepting a connection fails if no file descriptor is free. The server then pauses, so that
+                        // other connections can end and free their descriptors.
+                        self.service.count_accept_failure();
+                        sleep(Duration::from_millis(50)).await;
+                    }
+                },
+                Some(named) = unnamed.join_next() => match named {
+                    Ok(Ok(Ok((socket, peer)))) => self.begin(socket, peer, &serve).await,
+                    _ => self.service.count_refused_connection("proxy_header"),
+                },
+            }
         }
+    }
+
+    /// Registers a connection, and starts to serve it.
+    async fn begin(
+        &self,
+        socket: Socket,
+        peer: Option<Peer>,
+        serve: &impl Fn(Connection) -> Served,
+    ) {
+        let Some(slot) = self.connections.enter(self.name, peer).await else {
+            return self.service.count_refused_connection("too_many_connections");
+        };
+        let stream = socket.watched(&slot.state, self.write_timeout);
+        let names = Arc::default();
+        tokio::spawn(serve(Connection { stream, peer, names, slot }));
     }
 }

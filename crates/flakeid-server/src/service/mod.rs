@@ -33,13 +33,19 @@ use crate::tls::TlsSettings;
 use crate::tokens::{Client, Denied, Need, Scope, Tokens};
 use crate::turns::Turns;
 
+/// The default limit on the number of IDs of a request.
+pub(crate) const DEFAULT_MAX_COUNT: u64 = 100_000;
+
+/// The default limit on the time for which each piece of a response waits for IDs.
+pub(crate) const DEFAULT_MAX_WAIT: Duration = Duration::from_secs(1);
+
 /// The default limit on the number of leases that one client can acquire per second. A client that acquires leases
 /// continuously at this rate adds about 0.5 GB per day to the history of the store.
-const DEFAULT_LEASE_RATE: u64 = 10;
+pub(crate) const DEFAULT_LEASE_RATE: u64 = 10;
 
 /// The period whose allowance of leases a client may use in a single burst. By default, a burst contains up to 2,000
 /// leases, so that all processes behind one address can restart at the same time.
-const LEASE_BURST: Duration = Duration::from_secs(200);
+pub(crate) const LEASE_BURST: Duration = Duration::from_secs(200);
 
 /// A service with a generator for each namespace, and with limits for each request. Any server
 /// based on hyper can mount the service, as [`Server`](crate::Server) does.
@@ -91,7 +97,7 @@ impl Service {
             (name, Served { generator, layout_name, ids, waits, turns, rates: None })
         };
         let namespaces = generators.into_iter().map(serve).collect();
-        let limits = Limits { max_count: 100_000, max_wait: Duration::from_secs(1) };
+        let limits = Limits { max_count: DEFAULT_MAX_COUNT, max_wait: DEFAULT_MAX_WAIT };
         let (brokers, tokens) = (BTreeMap::new(), RwLock::default());
         let (reads, origins) = (HistoryReaders::default(), Origins::default());
         let (page, is_draining) = (None, AtomicBool::new(false));
@@ -400,9 +406,9 @@ impl Service {
         self.metrics.count_accept_failure();
     }
 
-    /// Counts a connection that was refused because its client had too many connections.
-    pub(crate) fn count_refused_connection(&self) {
-        self.metrics.count_refused_connection();
+    /// Counts a connection that was closed immediately.
+    pub(crate) fn count_refused_connection(&self, reason: &'static str) {
+        self.metrics.count_refused_connection(reason);
     }
 
     /// Identifies the client that sent a request. Returns `None` if the service does not require tokens.

@@ -15,6 +15,7 @@ mod holders;
 mod ids;
 mod leased;
 mod leases;
+mod proxied;
 mod pruning;
 mod rate;
 mod reads;

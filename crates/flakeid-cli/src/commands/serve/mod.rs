@@ -205,12 +205,19 @@ pub(crate) struct ServeArgs {
     )]
     lease_rate_limit: String,
 
-    /// Address or network of a proxy that names its clients; can be repeated
+    /// Address or network of a proxy that names its clients, or user:UID on a Unix socket; can be repeated
     ///
     /// A request from this proxy counts as a request from the address that the proxy names in X-Forwarded-For. The
-    /// header of other senders is ignored. Connections still count for the proxy.
+    /// header of other senders is ignored. Connections still count for the proxy, unless it uses --proxy-protocol.
     #[arg(long = "trusted-proxy", hide_short_help = true, value_name = "NETWORK")]
     trusted_proxies: Vec<String>,
+
+    /// Require a header of the PROXY protocol, version 1 or 2, on each connection of a trusted proxy
+    ///
+    /// The connection then counts for the address that the header names. The server does not read such a header from
+    /// other senders, or on the address of --admin-listen.
+    #[arg(long, hide_short_help = true, requires = "trusted_proxies")]
+    proxy_protocol: bool,
 
     /// Largest number of leases that one client address holds at the same time [default: 7/8 of all nodes]
     ///
@@ -298,6 +305,9 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     args.allow_origins.iter().try_for_each(|origin| origins.allow(origin))?;
     let mut proxies = TrustedProxies::default();
     args.trusted_proxies.iter().try_for_each(|network| proxies.trust(network))?;
+    if args.proxy_protocol {
+        proxies = proxies.with_proxy_protocol();
+    }
     let tls = tls(args)?;
     let verifies = tokens.is_some() || tls.as_ref().is_some_and(TlsSettings::verifies_clients);
     let listeners = [("listen", Some(&listener)), ("resp", resp.as_ref()), ("grpc", grpc.as_ref())];
