@@ -13,8 +13,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
-#[cfg(feature = "grpc")]
-use tokio::sync::Semaphore;
 use tokio::time::{sleep, sleep_until};
 
 use crate::rate::Peer;
@@ -25,18 +23,14 @@ const COMPARED: usize = 32;
 
 /// The time after which an idle connection may be replaced, even if the server has accepted a request on that
 /// connection.
-const REPLACEABLE_AFTER: Duration = Duration::from_secs(5);
+pub(crate) const REPLACEABLE_AFTER: Duration = Duration::from_secs(5);
 
 /// The interval at which a waiting connection checks again whether it can replace another connection.
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The factor by which the idle timeout is multiplied after an accepted request. The longer timeout allows clients to
 /// keep connections in a pool. Many Redis clients treat a closed connection as an error.
-const ACCEPTED_FACTOR: u32 = 10;
-
-/// The number of streams of IDs that one client may receive at the same time. Further calls wait for an earlier one to end.
-#[cfg(feature = "grpc")]
-const STREAMS_OF_CLIENT: usize = 256;
+pub(crate) const ACCEPTED_FACTOR: u32 = 10;
 
 /// The open connections of one server.
 #[derive(Debug)]
@@ -62,9 +56,6 @@ pub(crate) struct State {
     began: Instant,
     pub(crate) listener: &'static str,
     client: Option<Peer>,
-    /// The number of streams of IDs that the client may receive at the same time over all its connections.
-    #[cfg(feature = "grpc")]
-    pub(crate) streams_of_client: Arc<Semaphore>,
     /// The connection's index in the list of all connections.
     place: AtomicUsize,
     /// The connection's index in the list of the client's connections.
@@ -141,18 +132,10 @@ impl Connections {
         if open.all.len() >= self.most && !open.replace_one(None, now) {
             return Entry::ServerIsFull;
         }
-        #[cfg(feature = "grpc")]
-        let streams_of_client =
-            client.and_then(|client| open.by_client.get(&client)?.first()).map_or_else(
-                || Arc::new(Semaphore::new(STREAMS_OF_CLIENT)),
-                |other| Arc::clone(&other.streams_of_client),
-            );
         let state = Arc::new(State {
             began: self.began,
             listener,
             client,
-            #[cfg(feature = "grpc")]
-            streams_of_client,
             place: AtomicUsize::new(0),
             place_of_client: AtomicUsize::new(0),
             is_registered: AtomicBool::new(true),

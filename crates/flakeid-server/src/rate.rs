@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// The maximum number of clients with their own limits. Each client's entry takes about 64 bytes. Further clients share
 /// one limit until the entries of inactive clients are removed.
-const MOST_CLIENTS: usize = 10_000;
+pub(crate) const MOST_CLIENTS: usize = 10_000;
 /// The minimum time between two searches for inactive clients. Searches are infrequent, because each search visits all
 /// entries.
 const SWEEP_INTERVAL: Duration = Duration::from_millis(100);

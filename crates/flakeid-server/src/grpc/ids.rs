@@ -7,37 +7,22 @@ use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
 use flakeid_core::{Error, Id};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tonic::codegen::tokio_stream::Stream;
 use tonic::{Request, Response, Status};
 
 use super::messages::{Ids, NextRequest, NextResponse, StreamRequest, StreamResponse};
 use super::refusal::{of_error, refusal};
+use super::streams::{OfClients, Places};
 use crate::admission::Caller;
 use crate::pieces::{IdPieces, PIECE};
 use crate::served::NoIds;
 use crate::service::Service;
 
-/// The limits on the streams that a connection and its client receive at the same time, as an extension of a request.
-#[derive(Clone)]
-pub(super) struct Streams {
-    pub(super) of_connection: Arc<Semaphore>,
-    pub(super) of_client: Arc<Semaphore>,
-}
-
-type Permits = [OwnedSemaphorePermit; 2];
-
-impl Streams {
-    /// Waits for a place among the streams. The semaphores are never closed.
-    async fn enter(&self) -> Option<Permits> {
-        let of_connection = Arc::clone(&self.of_connection).acquire_owned().await.ok()?;
-        let of_client = Arc::clone(&self.of_client).acquire_owned().await.ok()?;
-        Some([of_connection, of_client])
-    }
-}
-
 /// The implementation of the gRPC calls that return IDs.
-pub(super) struct IdCalls(pub(super) Arc<Service>);
+pub(super) struct IdCalls {
+    service: Arc<Service>,
+    streams: OfClients,
+}
 
 #[tonic::async_trait]
 impl Ids for IdCalls {
@@ -53,32 +38,34 @@ impl Ids for IdCalls {
         } else {
             Err(NoIds::Refused(Error::field_out_of_range("count", &count, 1, PIECE)))
         };
-        self.0.turns().record_short(Instant::now());
+        self.service.turns().record_short(Instant::now());
         self.counted(began, found).map(|ids| Response::new(NextResponse { ids }))
     }
 
     async fn stream(&self, request: Request<StreamRequest>) -> Result<Response<Messages>, Status> {
         let caller = caller_of(&request);
-        let permits = match request.extensions().get::<Streams>() {
-            Some(streams) => streams.enter().await,
-            None => None,
-        };
+        let connection = request.extensions().get().cloned().unwrap_or_default();
+        let places = self.streams.enter(&connection, caller.sender()).await;
         let StreamRequest { namespace, count } = request.into_inner();
         let began = Instant::now();
         let found = self.begin(&namespace, count, &caller).await;
         let (ids, pieces) = self.counted(began, found)?;
-        let service = Arc::clone(&self.0);
+        let service = Arc::clone(&self.service);
         Ok(Response::new(Messages {
             service,
             pieces,
             first: Some(ids),
             yields: false,
-            _permits: permits,
+            _places: places,
         }))
     }
 }
 
 impl IdCalls {
+    pub(super) fn new(service: Arc<Service>) -> Self {
+        Self { service, streams: OfClients::default() }
+    }
+
     /// Generates the first piece of IDs before the response begins, so that a failure becomes the error of the call.
     /// Returns the first piece's IDs, and the generator of the remaining pieces.
     async fn begin(
@@ -87,17 +74,17 @@ impl IdCalls {
         count: u64,
         caller: &Caller,
     ) -> Result<(Vec<u64>, IdPieces), NoIds> {
-        let mut pieces = self.0.pieces(namespace, count, caller)?;
+        let mut pieces = self.service.pieces(namespace, count, caller)?;
         let first = poll_fn(|context| pieces.poll_next(context).map(owned)).await;
         let ids = first.transpose().map_err(NoIds::Refused)?.unwrap_or_default();
-        self.0.count_ids(namespace, count);
+        self.service.count_ids(namespace, count);
         Ok((ids, pieces))
     }
 
     fn counted<T>(&self, began: Instant, found: Result<T, NoIds>) -> Result<T, Status> {
         let found = found.map_err(refusal);
         let code = found.as_ref().err().map_or("OK", |(code, _)| code);
-        self.0.count_request("ids", code, began);
+        self.service.count_request("ids", code, began);
         found.map_err(|(_, status)| status)
     }
 }
@@ -110,7 +97,7 @@ pub(super) struct Messages {
     first: Option<Vec<u64>>,
     /// Whether the response must yield to other tasks and responses before its next message.
     yields: bool,
-    _permits: Option<Permits>,
+    _places: Option<Places>,
 }
 
 impl Stream for Messages {

@@ -5,6 +5,7 @@ mod health;
 mod ids;
 mod messages;
 mod refusal;
+mod streams;
 mod taken;
 
 use std::collections::BTreeMap;
@@ -25,7 +26,6 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tonic::Code;
 use tonic::body::Body;
@@ -42,9 +42,11 @@ use crate::rate::Peer;
 use crate::service::Service;
 use frames::Limited;
 use health::Readiness;
-use ids::{IdCalls, Streams};
+use ids::IdCalls;
 use messages::IdsServer;
 use refusal::{rejection, status};
+use streams::OfConnection;
+pub(crate) use streams::{STREAMS, STREAMS_OF_CLIENT};
 use taken::{Calls, Offering};
 
 pub use messages::{IdsClient, NextRequest, NextResponse, StreamRequest, StreamResponse};
@@ -53,18 +55,14 @@ pub use messages::{IdsClient, NextRequest, NextResponse, StreamRequest, StreamRe
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// The largest number of concurrent calls per connection. A client delays further calls until an earlier call ends.
-const MOST_CALLS: u32 = 100;
-
-/// The number of streams of IDs that one connection may receive at the same time. Further calls wait for an earlier one to
-/// end, so that a client that reads nothing cannot fill the server's memory.
-const STREAMS: usize = 8;
+pub(crate) const MOST_CALLS: u32 = 100;
 
 /// The maximum total size of a request's headers, in bytes.
-const LONGEST_HEAD: u32 = 16 * 1_024;
+pub(crate) const LONGEST_HEAD: u32 = 16 * 1_024;
 
 /// The maximum length of a client's message, in bytes. A message contains a namespace and the number of IDs or, for
 /// reflection, the name of a symbol.
-const LONGEST_MESSAGE: usize = 4_096;
+pub(crate) const LONGEST_MESSAGE: usize = 4_096;
 
 /// The path of the only call that does not require a token. `Watch` requires a token, because each watching client uses
 /// memory.
@@ -86,7 +84,7 @@ impl Services {
     )]
     pub(crate) fn new(service: &Arc<Service>, phases: &Phases) -> Self {
         let services = Self { service: Arc::clone(service), by_name: BTreeMap::new() };
-        let ids = IdsServer::new(IdCalls(Arc::clone(service)));
+        let ids = IdsServer::new(IdCalls::new(Arc::clone(service)));
         let readiness = Readiness::new(Arc::clone(service), phases.clone());
         let services = services
             .with(ids.max_decoding_message_size(LONGEST_MESSAGE))
@@ -211,10 +209,7 @@ pub(crate) async fn serve(connection: Connection, shared: Shared, services: Arc<
     let rest = Limited::new(rest, &slot.state);
     let stream = tokio::io::join(Cursor::new(*PREFACE).chain(rest), write);
     let state = Arc::clone(&slot.state);
-    let streams = Streams {
-        of_connection: Arc::new(Semaphore::new(STREAMS)),
-        of_client: Arc::clone(&state.streams_of_client),
-    };
+    let streams = OfConnection::default();
     let respond = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(streams.clone());
         let (services, state) = (Arc::clone(&services), Arc::clone(&state));

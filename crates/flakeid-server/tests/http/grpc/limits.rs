@@ -27,19 +27,24 @@ fn wrong_token_ends_a_grpc_connection() {
     }
 }
 
+/// Opens a connection whose windows have room for no whole message.
+async fn narrow(pair: &Pair, authorization: Option<&'static str>) -> Channel {
+    let stream = tokio::net::TcpStream::connect(pair.address()).await.unwrap();
+    let handshake = hyper::client::conn::http2::Builder::new(TokioExecutor::new())
+        .initial_stream_window_size(2_000)
+        .handshake(TokioIo::new(stream));
+    let (sender, connection) = handshake.await.unwrap();
+    tokio::spawn(connection);
+    Channel { sender, authorization }
+}
+
 #[test]
 fn calls_whose_messages_are_not_taken_end() {
     let options =
         ServeOptions { write_timeout: Duration::from_millis(300), ..ServeOptions::default() };
     let pair = Pair::with(service(), options);
     pair.runtime.block_on(async {
-        let stream = tokio::net::TcpStream::connect(pair.address()).await.unwrap();
-        let handshake = hyper::client::conn::http2::Builder::new(TokioExecutor::new())
-            .initial_stream_window_size(2_000)
-            .handshake(TokioIo::new(stream));
-        let (sender, connection) = handshake.await.unwrap();
-        tokio::spawn(connection);
-        let channel = Channel { sender, authorization: None };
+        let channel = narrow(&pair, None).await;
         let open = |number: u64| {
             let mut ids = client(channel.clone());
             async move {
@@ -70,4 +75,34 @@ fn calls_whose_messages_are_not_taken_end() {
         let request = NextRequest { namespace: "default".to_owned(), count: None };
         assert_eq!(client(channel.clone()).next(request).await.unwrap().into_inner().ids.len(), 1);
     });
+}
+
+/// Both clients have the same address, as behind a proxy.
+#[test]
+fn unread_streams_of_one_token_do_not_delay_another_token() {
+    let tokens = Tokens::parse("a ids 0123456789abcdef\nb ids 1123456789abcdef\n").unwrap();
+    let options =
+        ServeOptions { write_timeout: Duration::from_secs(60), ..ServeOptions::default() };
+    let pair = Pair::with(service().tokens(tokens), options);
+    let open = |channel: Channel| async {
+        let request = StreamRequest { namespace: "default".to_owned(), count: 50_000 };
+        client(channel).stream(request).await.unwrap().into_inner()
+    };
+    // The first client has 256 streams, the most that a client may receive. It reads none of them.
+    let unread: Vec<_> = pair.runtime.block_on(async {
+        let mut unread = Vec::new();
+        for _ in 0..32 {
+            let channel = narrow(&pair, Some("Bearer 0123456789abcdef")).await;
+            let opened: Vec<_> = (0..8).map(|_| tokio::spawn(open(channel.clone()))).collect();
+            for stream in opened {
+                unread.push(stream.await.unwrap());
+            }
+        }
+        unread
+    });
+    let channel = Channel { authorization: Some("Bearer 1123456789abcdef"), ..pair.channel() };
+    let mut other = Calls { client: client(channel), runtime: &pair.runtime };
+    let received = other.stream("default", 1).unwrap();
+    assert_eq!(received.concat().len(), 1);
+    drop(unread);
 }
