@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 import chart
+import codes
 import compose
 import manifests
 import monitoring
@@ -71,6 +72,7 @@ def main() -> int:
             server.unit(flakeid, folder)
             server.host_unit(flakeid, folder)
             monitoring.check(servers, metrics, folder)
+            codes.check(flakeid, folder)
             prometheus.check(flakeid, servers, brokers, folder, tls)
     except CheckError as error:
         print(f"deploy: {error}", file=sys.stderr)

@@ -29,6 +29,8 @@ class Running:
 
     port: int
     tls: ssl.SSLContext | None
+    # The ports of the other listeners, in the order in which the server announces them.
+    others: list[int]
 
     def request(self, method: str, path: str, token: str = "", body: str = "") -> tuple[int, str]:
         """Return the status and the body of a response."""
@@ -63,8 +65,11 @@ def running(
         address = process.stdout.readline().strip()
         if not address:
             raise CheckError(f"did not start: {arguments}: {process.communicate()[1]}")
-        port = address.rpartition(":")[2]
-        yield Running(int(port) if port.isdigit() else 0, tls)
+        listeners = [text for text in arguments if text.startswith(("--resp=", "--grpc="))]
+        addresses = [address, *(process.stdout.readline().strip() for _ in listeners)]
+        ports = [text.rpartition(":")[2] for text in addresses]
+        port, *others = [int(port) if port.isdigit() else 0 for port in ports]
+        yield Running(port, tls, others)
         process.send_signal(signal.SIGTERM)
         status = process.wait(TIMEOUT)
         require(status == 0, f"ended with {status}: {process.stderr.read()}")

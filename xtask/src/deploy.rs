@@ -13,7 +13,8 @@ use crate::wasm;
 use crate::wasm::page::PAGE_FILE;
 
 /// The programs that the checks call.
-pub(crate) const NEEDED: [Program; 5] = [
+pub(crate) const NEEDED: [Program; 6] = [
+    ("curl", "curl"),
     ("openssl", "openssl"),
     ("prometheus", "prometheus"),
     ("promtool", "prometheus"),
