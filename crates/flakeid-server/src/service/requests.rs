@@ -15,7 +15,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use tracing::field::display;
 use tracing::info;
 
-use super::Service;
+use super::{DEFAULT_MAX_COUNT, Service};
 use crate::admission::{Caller, Rejected, delay};
 use crate::answer::{Answer, FORBIDDEN, UNAUTHORIZED};
 use crate::body::Body;
@@ -243,7 +243,11 @@ impl Service {
                     &format!("the metrics cannot be encoded: {error}"),
                 ),
             },
-            Route::OpenApi => Answer::text(OPEN_API, "application/json"),
+            Route::OpenApi => {
+                let limit = |count: u64| format!("\"maximum\": {count},");
+                let limits = (limit(DEFAULT_MAX_COUNT), limit(self.limits.max_count));
+                Answer::text(OPEN_API.replace(&limits.0, &limits.1), "application/json")
+            }
             Route::Page => match &self.page {
                 Some(html) => page(html.clone()),
                 None => Answer::not_found(
