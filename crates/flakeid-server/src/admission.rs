@@ -12,9 +12,9 @@ use crate::tokens::{Client, Denied, Need};
 
 /// The number of requests without a valid token that the server answers per second and address. Further ones are
 /// refused at once, and take nothing from the limits of clients with a token at the same address.
-const STRANGERS_PER_SECOND: u64 = 10;
+pub(crate) const STRANGERS_PER_SECOND: u64 = 10;
 /// The delay of a response to a request with a wrong token.
-const WRONG_TOKEN_DELAY: Duration = Duration::from_millis(200);
+pub(crate) const WRONG_TOKEN_DELAY: Duration = Duration::from_millis(200);
 
 /// The sender of an admitted request.
 #[derive(Clone, Debug, Default)]

@@ -25,7 +25,7 @@ use crate::tls::{self, TlsSettings};
 use crate::woken::WokenFuture;
 
 /// The maximum length of a request head, in bytes. The server rejects a longer head with status 431.
-const LONGEST_HEAD: usize = 16 * 1_024;
+pub(crate) const LONGEST_HEAD: usize = 16 * 1_024;
 
 /// The time limit for sending the last bytes on a closing connection that has no request in progress.
 const LAST_BYTES: Duration = Duration::from_millis(500);

@@ -18,9 +18,9 @@ use crate::leases::Leases;
 use crate::query::parameters;
 
 /// The largest number of concurrent queries of the history. Each query uses its own connection to the store.
-const MOST_READERS: usize = 2;
+pub(crate) const MOST_READERS: usize = 2;
 /// The longest time that a request waits for a permit to query the history.
-const QUEUE_TIMEOUT: Duration = Duration::from_secs(2);
+pub(crate) const QUEUE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The permits for queries of the history, which limit the number of concurrent queries.
 #[derive(Clone, Debug)]

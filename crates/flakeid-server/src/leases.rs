@@ -25,13 +25,13 @@ use crate::quota::Quotas;
 use crate::rate::Sender;
 
 /// The maximum length of a request body, in bytes. Holders send bodies of about 500 bytes.
-const LONGEST_BODY: usize = 8 << 10;
+pub(crate) const LONGEST_BODY: usize = 8 << 10;
 /// The longest time that a client may take to send the request body.
-const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time after which a client whose quota is used up should try again.
 const QUOTA_RETRY: Duration = Duration::from_secs(5);
 /// The largest number of leases that one response can list.
-const MOST_LISTED: u64 = 10_000;
+pub(crate) const MOST_LISTED: u64 = 10_000;
 
 /// The handlers for requests about a broker's leases. Error messages contain the namespace.
 pub(crate) struct Leases<'a> {

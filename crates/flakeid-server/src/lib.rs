@@ -36,6 +36,7 @@ pub mod grpc;
 mod history;
 mod holders;
 mod leases;
+mod limits;
 mod listener;
 mod metrics;
 mod monitor;
@@ -62,6 +63,8 @@ mod woken;
 pub use body::Body;
 pub use cors::Origins;
 pub use history::HistoryPruning;
+#[doc(hidden)]
+pub use limits::{Limit, limits};
 pub use listener::Listener;
 pub use proxies::TrustedProxies;
 pub use rate::Peer;

@@ -21,7 +21,8 @@ use crate::connection::{Connection as Accepted, Phase, Phases, Shared, encrypted
 use crate::connections::{Busy, Slot};
 use crate::listener::Stream;
 use commands::Session;
-use request::{LONGEST, parse};
+use request::parse;
+pub(crate) use request::{LONGEST, LONGEST_WORD, MOST_WORDS};
 
 /// The size in bytes at which buffered replies are sent, even if more commands have already been received.
 const MOST_BUFFERED: usize = 16 * 1_024;

@@ -10,10 +10,10 @@ use std::str;
 pub(crate) const LONGEST: usize = 16 * 1_024;
 
 /// The largest number of words in a command.
-const MOST_WORDS: usize = 64;
+pub(crate) const MOST_WORDS: usize = 64;
 
 /// The maximum length of a word, in bytes. A token has a few dozen bytes, and a namespace has at most 64 bytes.
-const LONGEST_WORD: usize = 4_096;
+pub(crate) const LONGEST_WORD: usize = 4_096;
 
 /// The maximum length, in bytes, of a line that declares a length (`*` or `$` and a number), without the line end.
 const LONGEST_LENGTH: usize = 20;

@@ -11,6 +11,7 @@ mod subcommands;
 
 mod guess;
 mod help;
+mod limits;
 mod metrics;
 mod presets;
 mod recipes;
