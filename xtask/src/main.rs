@@ -33,6 +33,7 @@ mod recipes;
 mod rehearsal;
 mod rivals;
 mod sbom;
+mod server_checks;
 mod server_packages;
 mod simulation;
 mod test;
@@ -279,6 +280,12 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Attack a server in every protocol at once, and compare how long its clients wait with and without the attack.
+    Attack {
+        /// For example `--seconds 10`, instead of 60 for each of the two measurements.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Count the requests that two brokers send to a store, on a private server.
     Requests {
         /// For example `--store s3 --window 30`; `-- --help` lists the options.
@@ -369,6 +376,10 @@ fn run(task: Task) -> Outcome {
         Task::Campaign { with_python, arguments } => campaign::run(with_python, &arguments),
         Task::Simulate { arguments } => simulation::run(&arguments),
         Task::Failover { arguments } => campaign::failover(&arguments),
+        Task::Attack { arguments } => {
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            server_checks::attack(&arguments)
+        }
         Task::Requests { arguments } => campaign::requests(&arguments),
         Task::Docs { only } => docs::check(&only),
         Task::Proof(options) => proof::run(&options),

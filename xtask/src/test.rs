@@ -8,7 +8,7 @@ use crate::platform::Target;
 use crate::python::{self, Wheel};
 use crate::{
     c, campaign, deploy, docs, go, jar, kubernetes, lint, mysql, node, platforms, proof, recipes,
-    rivals, server_packages, toolchains, tutorials, wasm,
+    rivals, server_checks, server_packages, toolchains, tutorials, wasm,
 };
 
 /// The programs that build the packages of the languages and the WebAssembly modules.
@@ -68,6 +68,8 @@ const STEPS: &[PlannedStep] = &[
     step("folders of languages", Lane::Long, FOLDERS, |_| docs::folders()),
     step("Kubernetes", Lane::Long, &kubernetes::NEEDED, |_| kubernetes::test()),
     step("MySQL", Lane::Long, &mysql::NEEDED, |_| mysql::test()),
+    step("OpenAPI", Lane::Long, PYTHON, |_| server_checks::openapi()),
+    step("attack", Lane::Long, &[], |_| server_checks::attack(&["--without-times"])),
     step("platforms", Lane::Long, &[], |_| platforms::run(&[])),
 ];
 
