@@ -11,8 +11,8 @@ use flakeid_core::Error;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 
 use crate::forms::Form;
-use crate::pieces::IdPieces;
-use crate::turns::Turns;
+use crate::id_pieces::IdPieces;
+use crate::pacing::Pacing;
 
 /// The body of a response.
 ///
@@ -68,7 +68,7 @@ impl HttpBody for Body {
             Content::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
             Content::Ids(stream) => {
                 if std::mem::take(&mut stream.yields) {
-                    let Some(turn) = stream.turns.next(Instant::now()) else {
+                    let Some(turn) = stream.pacing.next(Instant::now()) else {
                         context.waker().wake_by_ref();
                         return Poll::Pending;
                     };
@@ -104,7 +104,7 @@ pub(crate) struct IdStream {
     pieces: IdPieces,
     form: Form,
     is_first: bool,
-    turns: Arc<Turns>,
+    pacing: Arc<Pacing>,
     /// The first piece, which is generated before the response begins; `None` after the piece has been sent.
     generated: Option<Vec<u8>>,
     /// Whether to yield to other tasks before sending the next piece. A socket accepts megabytes at a time, so this
@@ -113,8 +113,8 @@ pub(crate) struct IdStream {
 }
 
 impl IdStream {
-    pub(crate) fn new(pieces: IdPieces, form: Form, turns: Arc<Turns>) -> Self {
-        Self { pieces, form, is_first: true, turns, generated: None, yields: false }
+    pub(crate) fn new(pieces: IdPieces, form: Form, pacing: Arc<Pacing>) -> Self {
+        Self { pieces, form, is_first: true, pacing, generated: None, yields: false }
     }
 
     /// Generates the first piece before the response begins, so that a failure becomes an error response. Returns the
@@ -173,7 +173,7 @@ mod tests {
     use http_body_util::BodyExt;
     use prometheus_client::metrics::counter::Counter;
 
-    use crate::pieces::PIECE;
+    use crate::id_pieces::PIECE;
 
     use super::*;
 
@@ -185,19 +185,19 @@ mod tests {
         }
     }
 
-    fn octets(pieces: u64, turns: &Arc<Turns>) -> Body {
+    fn octets(pieces: u64, pacing: &Arc<Pacing>) -> Body {
         let clock = ManualClock::new(1_800_000_000_000);
         let wide = Generator::builder("t41.s22@0/1ms".parse().unwrap());
         let wide = wide.node(0).clock(clock).build().unwrap();
         let wait = Duration::from_secs(1);
         let (count, waits) = (pieces * PIECE, Counter::default());
         let pieces = IdPieces::new(wide.into(), count, wait, waits);
-        Body::ids(IdStream::new(pieces, Form::Octets, Arc::clone(turns)))
+        Body::ids(IdStream::new(pieces, Form::Octets, Arc::clone(pacing)))
     }
 
     #[test]
     fn long_response_yields_the_thread_between_pieces() {
-        let mut body = octets(3, &Arc::new(Turns::new()));
+        let mut body = octets(3, &Arc::new(Pacing::new()));
         let counted = Arc::new(Wakes(AtomicUsize::new(0)));
         let waker = Waker::from(Arc::clone(&counted));
         let mut polls = Vec::new();
@@ -217,12 +217,12 @@ mod tests {
 
     #[test]
     fn long_response_yields_to_short_requests_between_pieces() {
-        let turns = Arc::new(Turns::with_others());
+        let pacing = Arc::new(Pacing::with_others());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let began = Instant::now();
-        let sent = runtime.block_on(octets(6, &turns).collect()).unwrap().to_bytes();
+        let sent = runtime.block_on(octets(6, &pacing).collect()).unwrap().to_bytes();
         assert_eq!(sent.len() as u64, 6 * 8 * PIECE);
-        // The first piece needs no turn from `Turns`, and the second piece gets its turn immediately. Each of the other
+        // The first piece needs no turn from `Pacing`, and the second piece gets its turn immediately. Each of the other
         // four pieces waits 1 ms for its turn.
         assert!(began.elapsed() >= Duration::from_millis(4), "{:?}", began.elapsed());
     }

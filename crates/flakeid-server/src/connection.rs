@@ -19,10 +19,10 @@ use tokio::time::sleep;
 
 use crate::connections::{Busy, Slot, State};
 use crate::listener::Stream;
+use crate::poll_on_wake::PollOnWake;
 use crate::rate::Peer;
 use crate::service::Service;
 use crate::tls::{self, TlsSettings};
-use crate::woken::WokenFuture;
 
 /// The maximum length of a request head, in bytes. The server rejects a longer head with status 431.
 pub(crate) const LONGEST_HEAD: usize = 16 * 1_024;
@@ -124,7 +124,7 @@ type Event = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// replaces it, if its client does not use it, or after a given event.
 pub(crate) struct Serving<C> {
     connection: Pin<Box<C>>,
-    closes: WokenFuture<Closing>,
+    closes: PollOnWake<Closing>,
     /// The event at which the closing connection ends; `None` while the connection is open.
     end: Option<Event>,
     slot: Slot,
@@ -147,7 +147,7 @@ impl<C: GracefulConnection> Serving<C> {
         idle_timeout: Duration,
     ) -> Self {
         let must_end = slot.must_end(idle_timeout);
-        let closes = WokenFuture::new(async move {
+        let closes = PollOnWake::new(async move {
             tokio::select! {
                 biased;
                 () = must_end => Closing::Soon,

@@ -14,8 +14,8 @@ use super::messages::{Ids, NextRequest, NextResponse, StreamRequest, StreamRespo
 use super::refusal::{of_error, refusal};
 use super::streams::{OfClients, Places};
 use crate::admission::Caller;
-use crate::pieces::{IdPieces, PIECE};
-use crate::served::NoIds;
+use crate::id_pieces::{IdPieces, PIECE};
+use crate::namespace::NoIds;
 use crate::service::Service;
 
 /// The implementation of the gRPC calls that return IDs.
@@ -38,7 +38,7 @@ impl Ids for IdCalls {
         } else {
             Err(NoIds::Refused(Error::field_out_of_range("count", &count, 1, PIECE)))
         };
-        self.service.turns().record_short(Instant::now());
+        self.service.pacing().record_short(Instant::now());
         self.counted(began, found).map(|ids| Response::new(NextResponse { ids }))
     }
 
@@ -110,7 +110,7 @@ impl Stream for Messages {
             return Poll::Ready(Some(Ok(StreamResponse { ids })));
         }
         if std::mem::take(&mut messages.yields) && messages.pieces.left() > 0 {
-            if let Some(turn) = messages.service.turns().next(Instant::now()) {
+            if let Some(turn) = messages.service.pacing().next(Instant::now()) {
                 messages.pieces.wait_until(turn);
             }
             context.waker().wake_by_ref();

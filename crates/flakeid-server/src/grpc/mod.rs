@@ -6,7 +6,7 @@ mod ids;
 mod messages;
 mod refusal;
 mod streams;
-mod taken;
+mod unread;
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -47,7 +47,7 @@ use messages::IdsServer;
 use refusal::{rejection, status};
 use streams::OfConnection;
 pub(crate) use streams::{STREAMS, STREAMS_OF_CLIENT};
-use taken::{Calls, Offering};
+use unread::{Calls, Offering};
 
 pub use messages::{IdsClient, NextRequest, NextResponse, StreamRequest, StreamResponse};
 

@@ -8,8 +8,8 @@ use tonic::{Code, Status};
 
 use crate::admission::Rejected;
 use crate::answer::{FORBIDDEN, NOT_FOUND, TOO_MANY, UNAUTHORIZED};
+use crate::namespace::NoIds;
 use crate::rate::TooMany;
-use crate::served::NoIds;
 use crate::tokens::Denied;
 
 /// Returns the error code for the metrics and the gRPC status for a request that is not admitted.

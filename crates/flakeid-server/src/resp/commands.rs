@@ -10,10 +10,10 @@ use flakeid_core::Error;
 use super::reply::Replies;
 use crate::admission::{Caller, Rejected, delay};
 use crate::answer::{BAD_REQUEST, FORBIDDEN, NOT_FOUND, TOO_MANY, UNAUTHORIZED};
-use crate::pieces::{IdPieces, PIECE};
+use crate::id_pieces::{IdPieces, PIECE};
+use crate::namespace::NoIds;
 use crate::query::number;
 use crate::rate::{Peer, TooMany};
-use crate::served::NoIds;
 use crate::service::Service;
 use crate::tokens::{Client, Denied, Tokens};
 
@@ -150,7 +150,7 @@ impl<'a> Session<'a> {
             drop(self.service.admit(self.peer, client, None, false));
         }
         if is_for_ids && self.more.is_none() {
-            self.service.turns().record_short(Instant::now());
+            self.service.pacing().record_short(Instant::now());
         }
         let operation = if is_for_ids { "ids" } else { "connection" };
         self.service.count_request(operation, code, began);
@@ -263,7 +263,7 @@ impl<'a> Session<'a> {
     /// because the reply cannot be completed.
     pub(crate) async fn next_piece(&mut self) -> bool {
         let Some(pieces) = &mut self.more else { return true };
-        if let Some(turn) = self.service.turns().next(Instant::now()) {
+        if let Some(turn) = self.service.pacing().next(Instant::now()) {
             pieces.wait_until(turn);
         }
         let ids = poll_fn(|context| pieces.poll_next(context).map(owned)).await;

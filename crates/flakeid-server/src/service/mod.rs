@@ -22,16 +22,16 @@ use crate::connections::Connections;
 use crate::cors::Origins;
 use crate::history::HistoryPruning;
 use crate::holders::HistoryReaders;
+use crate::id_pieces::IdPieces;
 use crate::metrics::Metrics;
-use crate::pieces::IdPieces;
+use crate::namespace::{Limits, NoIds, ServedNamespace};
+use crate::pacing::Pacing;
 use crate::proxies::TrustedProxies;
 use crate::quota::Quotas;
 use crate::rate::{Peer, RateLimiter};
 use crate::reads;
-use crate::served::{Limits, NoIds, Served};
 use crate::tls::TlsSettings;
 use crate::tokens::{Client, Denied, Need, Scope, Tokens};
-use crate::turns::Turns;
 
 /// The default limit on the number of IDs of a request.
 pub(crate) const DEFAULT_MAX_COUNT: u64 = 100_000;
@@ -64,14 +64,14 @@ pub(crate) const LEASE_BURST: Duration = Duration::from_secs(200);
 /// ```
 #[derive(Debug)]
 pub struct Service {
-    namespaces: BTreeMap<String, Served>,
+    namespaces: BTreeMap<String, ServedNamespace>,
     brokers: BTreeMap<String, Broker>,
     tokens: RwLock<Tokens>,
     origins: Origins,
     page: Option<Bytes>,
     limits: Limits,
     metrics: Metrics,
-    turns: Arc<Turns>,
+    pacing: Arc<Pacing>,
     reads: HistoryReaders,
     pruning: Option<HistoryPruning>,
     is_draining: AtomicBool,
@@ -89,12 +89,12 @@ impl Service {
     /// 100,000 IDs, and waits for at most 1 s per 4,096 requested IDs.
     #[must_use]
     pub fn new(generators: BTreeMap<String, Generator>) -> Self {
-        let (metrics, turns) = (Metrics::new(&generators), Arc::new(Turns::new()));
+        let (metrics, pacing) = (Metrics::new(&generators), Arc::new(Pacing::new()));
         let serve = |(name, generator): (String, Generator)| {
             let layout_name = layout_name(generator.layout());
             let (ids, waits) = (metrics.ids_of(&name), metrics.waits_of(&name));
-            let turns = Arc::clone(&turns);
-            (name, Served { generator, layout_name, ids, waits, turns, rates: None })
+            let pacing = Arc::clone(&pacing);
+            (name, ServedNamespace { generator, layout_name, ids, waits, pacing, rates: None })
         };
         let namespaces = generators.into_iter().map(serve).collect();
         let limits = Limits { max_count: DEFAULT_MAX_COUNT, max_wait: DEFAULT_MAX_WAIT };
@@ -109,7 +109,7 @@ impl Service {
             page,
             limits,
             metrics,
-            turns,
+            pacing,
             reads,
             pruning: None,
             is_draining,
@@ -349,8 +349,8 @@ impl Service {
         self.metrics.count_request(operation, code, ended - began);
     }
 
-    pub(crate) fn turns(&self) -> &Turns {
-        &self.turns
+    pub(crate) fn pacing(&self) -> &Pacing {
+        &self.pacing
     }
 
     pub(crate) fn current_tokens(&self) -> Tokens {

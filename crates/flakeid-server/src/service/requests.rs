@@ -105,7 +105,7 @@ impl Service {
         };
         let ended = Instant::now();
         if answer.response.body().is_whole() {
-            self.turns.record_short(ended);
+            self.pacing.record_short(ended);
         }
         if self.logs_access {
             let status = answer.response.status().as_u16();

@@ -13,13 +13,13 @@ use crate::admission::Caller;
 use crate::answer::Answer;
 use crate::body::{Body, IdStream};
 use crate::forms::Form;
-use crate::pieces::IdPieces;
+use crate::id_pieces::IdPieces;
+use crate::pacing::Pacing;
 use crate::query::{number, parameters};
 use crate::rate::{RateLimiter, TooMany};
 use crate::reads;
 use crate::route::Resource;
 use crate::tokens::Denied;
-use crate::turns::Turns;
 use flakeid_json::{IdJson, LayoutJson};
 
 /// The limits that apply to each request for IDs.
@@ -32,12 +32,12 @@ pub(crate) struct Limits {
 
 /// The state of a served namespace.
 #[derive(Debug)]
-pub(crate) struct Served {
+pub(crate) struct ServedNamespace {
     pub(crate) generator: Generator,
     pub(crate) layout_name: String,
     pub(crate) ids: Counter,
     pub(crate) waits: Counter,
-    pub(crate) turns: Arc<Turns>,
+    pub(crate) pacing: Arc<Pacing>,
     /// The rate limiter for clients, or `None` if the rate is not limited.
     pub(crate) rates: Option<Arc<RateLimiter>>,
 }
@@ -54,7 +54,7 @@ pub(crate) enum NoIds {
     Refused(Error),
 }
 
-impl Served {
+impl ServedNamespace {
     pub(crate) async fn answer(
         &self,
         resource: Resource<'_>,
@@ -124,7 +124,7 @@ impl Served {
             Body::whole(form.whole(&[id]))
         } else {
             let pieces = self.pieces(count, limits);
-            let mut stream = IdStream::new(pieces, form, Arc::clone(&self.turns));
+            let mut stream = IdStream::new(pieces, form, Arc::clone(&self.pacing));
             match stream.begin().await? {
                 Some(whole) => Body::whole(whole),
                 None => Body::ids(stream),

@@ -20,7 +20,7 @@ const INTERVAL: Duration = Duration::from_millis(1);
 
 /// The schedule for all of a server's long responses.
 #[derive(Debug)]
-pub(crate) struct Turns {
+pub(crate) struct Pacing {
     origin: Instant,
     interval_us: u64,
     /// The time of the latest short response, as the number of microseconds after `origin`, plus
@@ -30,7 +30,7 @@ pub(crate) struct Turns {
     free: AtomicU64,
 }
 
-impl Turns {
+impl Pacing {
     /// Creates a schedule that leaves at least half of this machine's processors free for other
     /// requests.
     pub(crate) fn new() -> Self {
@@ -78,13 +78,13 @@ fn micros(of: Duration) -> u64 {
 }
 
 #[cfg(test)]
-impl Turns {
+impl Pacing {
     /// Creates a schedule for two processors, and records a short response, so that long responses
     /// must wait for their turns.
     pub(crate) fn with_others() -> Self {
-        let turns = Self::of(1);
-        turns.record_short(Instant::now());
-        turns
+        let pacing = Self::of(1);
+        pacing.record_short(Instant::now());
+        pacing
     }
 }
 
@@ -94,38 +94,38 @@ mod tests {
 
     #[test]
     fn long_responses_are_delayed_only_after_recent_short_requests() {
-        let turns = Turns::of(1);
-        let began = turns.origin;
-        assert_eq!(turns.next(began), None);
-        turns.record_short(began);
-        assert_eq!(turns.next(began), None, "the first turn must be now");
-        assert!(turns.next(began).is_some());
+        let pacing = Pacing::of(1);
+        let began = pacing.origin;
+        assert_eq!(pacing.next(began), None);
+        pacing.record_short(began);
+        assert_eq!(pacing.next(began), None, "the first turn must be now");
+        assert!(pacing.next(began).is_some());
         let later = began + EXPECTED_FOR + Duration::from_millis(1);
-        assert_eq!(turns.next(later), None);
-        assert_eq!(turns.next(later), None, "every piece must have a turn at once");
+        assert_eq!(pacing.next(later), None);
+        assert_eq!(pacing.next(later), None, "every piece must have a turn at once");
     }
 
     #[test]
     fn turns_of_long_responses_are_one_millisecond_apart() {
-        let turns = Turns::of(1);
-        let now = turns.origin + Duration::from_millis(5);
-        turns.record_short(now);
+        let pacing = Pacing::of(1);
+        let now = pacing.origin + Duration::from_millis(5);
+        pacing.record_short(now);
         let after = |ms| Some(now + Duration::from_millis(ms));
-        let given: Vec<_> = (0..4).map(|_| turns.next(now)).collect();
+        let given: Vec<_> = (0..4).map(|_| pacing.next(now)).collect();
         assert_eq!(given, [None, after(1), after(2), after(3)]);
         // A piece that becomes ready long after the last turn is sent immediately. The next turn is
         // 1 ms later.
         let late = now + Duration::from_millis(50);
-        assert_eq!(turns.next(late), None);
-        assert_eq!(turns.next(late), Some(late + Duration::from_millis(1)));
+        assert_eq!(pacing.next(late), None);
+        assert_eq!(pacing.next(late), Some(late + Duration::from_millis(1)));
     }
 
     #[test]
     fn long_responses_get_more_turns_on_machines_with_more_processors() {
-        let turns = Turns::of(4);
-        let now = turns.origin + Duration::from_millis(5);
-        turns.record_short(now);
-        let given: Vec<_> = (0..9).filter_map(|_| turns.next(now)).collect();
+        let pacing = Pacing::of(4);
+        let now = pacing.origin + Duration::from_millis(5);
+        pacing.record_short(now);
+        let given: Vec<_> = (0..9).filter_map(|_| pacing.next(now)).collect();
         assert_eq!(given.len(), 8);
         assert_eq!(given.last(), Some(&(now + Duration::from_millis(2))));
     }

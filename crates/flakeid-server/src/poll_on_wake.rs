@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 /// A future that costs almost nothing to poll before it has been woken.
-pub(crate) struct WokenFuture<T> {
+pub(crate) struct PollOnWake<T> {
     future: Pin<Box<dyn Future<Output = T> + Send>>,
     flag: Arc<Flag>,
     waker: Waker,
@@ -20,7 +20,7 @@ struct Flag {
     task: Mutex<Waker>,
 }
 
-impl<T> WokenFuture<T> {
+impl<T> PollOnWake<T> {
     pub(crate) fn new(future: impl Future<Output = T> + Send + 'static) -> Self {
         let (is_woken, task) = (AtomicBool::new(true), Mutex::new(Waker::noop().clone()));
         let flag = Arc::new(Flag { is_woken, task });
@@ -28,7 +28,7 @@ impl<T> WokenFuture<T> {
     }
 }
 
-impl<T> Future for WokenFuture<T> {
+impl<T> Future for PollOnWake<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
@@ -67,7 +67,7 @@ mod tests {
         let counted = Arc::clone(&polls);
         let inner = Arc::new(Mutex::new(None::<Waker>));
         let stored = Arc::clone(&inner);
-        let mut woken = WokenFuture::new(std::future::poll_fn(move |context| {
+        let mut woken = PollOnWake::new(std::future::poll_fn(move |context| {
             *stored.lock().unwrap() = Some(context.waker().clone());
             if counted.fetch_add(1, Ordering::Relaxed) == 2 {
                 Poll::Ready(7)
@@ -89,7 +89,7 @@ mod tests {
 
     #[tokio::test]
     async fn task_is_woken_when_a_timer_expires() {
-        let mut future = WokenFuture::new(tokio::time::sleep(Duration::from_millis(20)));
+        let mut future = PollOnWake::new(tokio::time::sleep(Duration::from_millis(20)));
         let joined = tokio::spawn(async move {
             std::future::poll_fn(|context| Pin::new(&mut future).poll(context)).await;
         });
