@@ -18,7 +18,9 @@ from server import METRICS_TOKEN, TIMEOUT, TOKEN, running
 WRONG = "00000000000000000000000000000000"
 # The message of a call of flakeid.v1.Ids/Next for the namespace `default`.
 MESSAGE = b"\n\x07default"
-COUNTED = re.compile(r'^flakeid_requests_total{operation="(\w+)",code="(\w+)"} (\d+)$', re.MULTILINE)
+COUNTED = re.compile(
+    r'^flakeid_requests_total{operation="(\w+)",code="(\w+)"} (\d+)$', re.MULTILINE
+)
 
 # The status, error or gRPC status that the client sees, and the code in the metrics.
 UNAUTHORIZED, FORBIDDEN = "HTTP_UNAUTHORIZED", "HTTP_FORBIDDEN"
@@ -41,9 +43,9 @@ def grpc(port: int, token: str, message: bytes = MESSAGE) -> str:
     headers = ["content-type: application/grpc", "te: trailers"]
     headers += [f"authorization: Bearer {token}"] if token else []
     options = [option for header in headers for option in ("-H", header)]
+    url = f"http://127.0.0.1:{port}/flakeid.v1.Ids/Next"
     called = subprocess.run(
-        ["curl", "-sSi", "--http2-prior-knowledge", "--data-binary", "@-", *options]
-        + [f"http://127.0.0.1:{port}/flakeid.v1.Ids/Next"],
+        ["curl", "-sSi", "--http2-prior-knowledge", "--data-binary", "@-", *options, url],
         input=b"\0" + len(message).to_bytes(4, "big") + message,
         capture_output=True,
         check=True,

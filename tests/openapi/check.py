@@ -1,9 +1,9 @@
-"""Checks that a server behaves as its OpenAPI description says, with requests that schemathesis makes up.
+"""Checks that a server behaves as its OpenAPI description says.
 
     check.py FLAKEID [--examples N]
 
-FLAKEID is the executable of the command. The first server requires no tokens, and the second
-one does.
+FLAKEID is the executable of the command. The first server requires no tokens, and the second one
+does. schemathesis makes up the requests.
 """
 
 import argparse
@@ -56,7 +56,13 @@ def main() -> int:
         authorized = f"--header=Authorization: Bearer {TOKEN}"
         passed = [
             run(arguments.flakeid, folder, "open", [], [examples]),
-            run(arguments.flakeid, folder, "secured", [f"--token-file={tokens}"], [examples, authorized]),
+            run(
+                arguments.flakeid,
+                folder,
+                "secured",
+                [f"--token-file={tokens}"],
+                [examples, authorized],
+            ),
         ]
     return 0 if all(passed) else 1
 
