@@ -38,8 +38,9 @@ pub(crate) struct Attack(Child);
 /// Starts the attackers in another process.
 pub(crate) fn start(to: Addresses, length: Duration) -> Result<Attack, Failure> {
     let Addresses { http, resp, grpc } = to;
-    let attackers = Command::new("nice")
-        .args(["-n", "19"])
+    // More than a thousand wrong tokens wait for their responses at the same time, each on a connection of its own.
+    let attackers = Command::new("sh")
+        .args(["-c", "ulimit -n $(ulimit -Hn) && exec nice -n 19 \"$@\"", "sh"])
         .arg(std::env::current_exe()?)
         .arg("attack")
         .args([http, resp, grpc].map(|port| port.to_string()))

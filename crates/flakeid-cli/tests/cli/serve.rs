@@ -252,6 +252,7 @@ fn serve_rejects_invalid_options_before_it_listens() {
         (&["--rate-limit", "0"], ["rate-limit", "from 1"]),
         (&["--max-wait", "soon"], ["max-wait", "500ms"]),
         (&["--keep-history", "0"], ["keep-history", "forever"]),
+        (&["--trusted-proxy", "nginx"], ["trusted-proxy", "user:33"]),
         (&["--namespace", "a/b"], ["namespace", "1 to 64"]),
     ] {
         let mut all = vec!["serve", "--store", &url];

@@ -48,8 +48,14 @@ impl Ids for IdCalls {
         let places = self.streams.enter(&connection, caller.sender()).await;
         let StreamRequest { namespace, count } = request.into_inner();
         let began = Instant::now();
-        let found = self.begin(&namespace, count, &caller).await;
-        let (ids, pieces) = self.counted(began, found)?;
+        let found = match places {
+            Ok(places) => {
+                let begun = self.begin(&namespace, count, &caller).await;
+                begun.map(|(ids, pieces)| (ids, pieces, places))
+            }
+            Err(limit) => Err(NoIds::TooMany(limit)),
+        };
+        let (ids, pieces, places) = self.counted(began, found)?;
         let service = Arc::clone(&self.service);
         Ok(Response::new(Messages {
             service,
@@ -97,7 +103,7 @@ pub(super) struct Messages {
     first: Option<Vec<u64>>,
     /// Whether the response must yield to other tasks and responses before its next message.
     yields: bool,
-    _places: Option<Places>,
+    _places: Places,
 }
 
 impl Stream for Messages {

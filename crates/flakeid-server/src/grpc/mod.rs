@@ -46,7 +46,7 @@ use ids::IdCalls;
 use messages::IdsServer;
 use refusal::{rejection, status};
 use streams::OfConnection;
-pub(crate) use streams::{STREAMS, STREAMS_OF_CLIENT};
+pub(crate) use streams::{STREAMS, STREAMS_OF_CLIENT, WAITING_CALLS};
 use unread::{Calls, Offering};
 
 pub use messages::{IdsClient, NextRequest, NextResponse, StreamRequest, StreamResponse};

@@ -12,15 +12,19 @@ fn limits_page_lists_exactly_the_limits_of_a_server() {
     let metrics = read("reference/metrics");
     for limit in limits() {
         let option = limit.option.map_or("fixed".to_owned(), |option| format!("`--{option}`"));
-        let metric = limit.metric.map_or_else(String::new, |metric| {
-            let (name, code) = metric.split_once(": ").unwrap_or((metric, ""));
-            let row = metrics.lines().find(|line| {
-                line.starts_with(&format!("| `flakeid_{name}_total` |"))
-                    || line.starts_with(&format!("| `flakeid_{name}` |"))
-            });
-            assert!(row.is_some(), "{}: the server has no metric {name}", limit.what);
-            if code.is_empty() { format!("`{name}`") } else { format!("`{name}`: `{code}`") }
+        let (name, code) = limit.metric.split_once(": ").unwrap_or((limit.metric, ""));
+        let mut rows = metrics.lines().map(|line| line.trim_start_matches("| `flakeid_"));
+        let is_known = rows.any(|row| {
+            let rest = row.strip_prefix(name);
+            rest.is_some_and(|rest| rest.starts_with("` |") || rest.starts_with("_total` |"))
         });
+        assert!(name.is_empty() || is_known, "{}: the server has no metric {name}", limit.what);
+        let metric: Vec<_> = [name, code]
+            .iter()
+            .filter(|text| !text.is_empty())
+            .map(|text| format!("`{text}`"))
+            .collect();
+        let metric = metric.join(": ");
         let (what, default, beyond) = (limit.what, limit.default, limit.beyond);
         writeln!(table, "| {what} | {option} | {default} | {beyond} | {metric} |").unwrap();
     }

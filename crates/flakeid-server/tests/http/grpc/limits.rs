@@ -104,5 +104,22 @@ fn unread_streams_of_one_token_do_not_delay_another_token() {
     let mut other = Calls { client: client(channel), runtime: &pair.runtime };
     let received = other.stream("default", 1).unwrap();
     assert_eq!(received.concat().len(), 1);
+    // Of 300 further calls of the first client, 256 wait. The others fail, because each waiting call takes memory.
+    pair.runtime.block_on(async {
+        let mut calls = tokio::task::JoinSet::new();
+        for _ in 0..3 {
+            let channel = narrow(&pair, Some("Bearer 0123456789abcdef")).await;
+            for _ in 0..100 {
+                let mut ids = client(channel.clone());
+                let request = StreamRequest { namespace: "default".to_owned(), count: 1 };
+                calls.spawn(async move { ids.stream(request).await });
+            }
+        }
+        for _ in 0..300 - 256 {
+            let ended = timeout(Duration::from_secs(30), calls.join_next()).await.unwrap();
+            let refused = ended.unwrap().unwrap().unwrap_err();
+            assert_eq!(refused.code(), Code::ResourceExhausted);
+        }
+    });
     drop(unread);
 }
