@@ -21,7 +21,7 @@ use crate::guarded::Guarded;
 use crate::polled::{Polled, polled};
 use crate::settings;
 use crate::stats::RingStats;
-use crate::waiting::wait_in_pauses;
+use crate::waiting::wait;
 
 /// A ring buffer of IDs, which a background thread generates in advance with a Generator. Any
 /// number of threads can take IDs from the ring.
@@ -301,8 +301,14 @@ impl CachedGenerator {
     #[inline(never)]
     fn wait(this: &Bound<'_, Self>) -> PyResult<u64> {
         let (ring, held) = (Self::ring(this)?, this.get().generator.get().held());
-        match wait_in_pauses(this.py(), held, || ring.try_next_id())? {
+        let mut reported = false;
+        let attempt = |max_wait: Duration| {
+            reported = !max_wait.is_zero();
+            if reported { ring.next_id_within(max_wait) } else { ring.try_next_id() }
+        };
+        match wait(this.py(), held, attempt)? {
             Ok(id) => Ok(id.to_u64()),
+            Err(error) if reported => Err(raise(error)),
             // The last attempt is repeated by a call that counts and reports its failure.
             Err(_) => Self::call(this, |ring| ring.next_id_within(Duration::ZERO)),
         }

@@ -345,7 +345,7 @@ impl Generator {
     fn __next__(&self, py: Python<'_>) -> PyResult<u64> {
         match self.held.try_next_id() {
             Ok(id) => Ok(id.to_u64()),
-            Err(error) => wait(py, &self.held, error, |slice| self.held.next_id_within(slice))?
+            Err(_) => wait(py, &self.held, |max_wait| self.held.next_id_within(max_wait))?
                 .map(Id::to_u64)
                 .map_err(raise),
         }

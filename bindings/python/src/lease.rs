@@ -1,13 +1,9 @@
 //! The functions that open leased generators.
 
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use flakeid::{Generator as Held, LeaseBuilder};
-use flakeid_core::internal::spawn_background;
 use flakeid_core::{Layout as CoreLayout, NamedClock};
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -17,6 +13,7 @@ use crate::error::raise;
 use crate::event::observer;
 use crate::generator::Generator;
 use crate::layout::{Chosen, Layout};
+use crate::waiting::interruptible;
 use crate::{clock, exit, settings};
 
 /// Leases a node from a store and returns a Generator. The Generator's IDs are unique among all
@@ -167,31 +164,8 @@ fn is_kept(layout: &CoreLayout, clock: NamedClock) -> bool {
     kept.iter().any(|(of, by, _)| of == layout && *by == clock)
 }
 
-/// Opens a lease in another thread, because opening can take long and Ctrl-C must end the wait. A lease that is granted
-/// after an interrupt is closed at once.
 fn open(py: Python<'_>, builder: LeaseBuilder) -> PyResult<Arc<Held>> {
-    /// The time after which this thread checks for signals again.
-    const PAUSE: Duration = Duration::from_millis(100);
-    let (sender, mut receiver) = mpsc::channel();
-    spawn_background("flakeid-open", move || {
-        // The send fails only after an interrupt, and then drops the lease.
-        drop(sender.send(builder.open()));
-    })?;
-    let opened = loop {
-        let answer;
-        (receiver, answer) = py.detach(move || {
-            let answer = receiver.recv_timeout(PAUSE);
-            (receiver, answer)
-        });
-        match answer {
-            Ok(opened) => break opened,
-            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(PyRuntimeError::new_err("opening the lease panicked"));
-            }
-        }
-    };
-    let leased = Arc::new(opened.map_err(raise)?);
+    let leased = Arc::new(interruptible(py, || builder.open())?.map_err(raise)?);
     exit::note(&leased);
     Ok(leased)
 }

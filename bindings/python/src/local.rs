@@ -87,14 +87,13 @@ impl LocalGenerator {
         // a clock, so no Python code runs.
         let tried =
             unsafe { this.get().share.with(this, |share| share.as_mut().map(Share::try_next_id)) };
-        let error = match tried.ok_or_else(in_use)? {
-            Ok(id) => return Ok(id.to_u64()),
-            Err(error) => error,
-        };
+        if let Ok(id) = tried.ok_or_else(in_use)? {
+            return Ok(id.to_u64());
+        }
         let mut lent = Lent::new(this);
         let share = lent.share.as_mut().ok_or_else(in_use)?;
         let held = &this.get().held;
-        let waited = wait(this.py(), held, error, |slice| share.next_id_within(slice))?;
+        let waited = wait(this.py(), held, |max_wait| share.next_id_within(max_wait))?;
         waited.map(Id::to_u64).map_err(raise)
     }
 }

@@ -1,10 +1,10 @@
 //! Calls that wait. Python handles signals during each wait, and other threads and greenlets run.
 
-use std::thread;
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use flakeid::Generator as Held;
-use flakeid_core::{Error, Id};
+use flakeid_core::{Error, Id, internal};
 use pyo3::intern;
 use pyo3::prelude::*;
 
@@ -12,52 +12,45 @@ use pyo3::prelude::*;
 /// many IDs takes a few tens of microseconds.
 pub(crate) const MOST_AT_ONCE: usize = 1 << 16;
 
-/// The longest pause after which a call that waits in pauses lets Python handle signals.
-const LONGEST_PAUSE: Duration = Duration::from_millis(100);
-
-/// Lets Python handle signals, so that Ctrl-C ends a call that waits.
-///
-/// # Errors
-/// The exception that a signal handler raised.
-#[expect(clippy::redundant_closure_for_method_calls, reason = "the method is not general enough")]
-fn signals() -> PyResult<()> {
-    Python::attach(|py| py.check_signals())
+thread_local! {
+    /// The exception of a signal handler that ended the call of this thread.
+    static RAISED: Cell<Option<PyErr>> = const { Cell::new(None) };
 }
 
-/// Repeats a call that failed with `error` for as long as the core waits. `attempt` repeats the call,
-/// and waits at most the given time.
+/// Lets Python handle signals, so that Ctrl-C ends a call that waits.
+#[expect(clippy::redundant_closure_for_method_calls, reason = "the method is not general enough")]
+fn signals() -> bool {
+    let raised = RAISED.take().or_else(|| Python::attach(|py| py.check_signals()).err());
+    let is_raised = raised.is_some();
+    RAISED.set(raised);
+    is_raised
+}
+
+/// Makes a call without the GIL. Python handles signals at least every 100 ms while the call waits.
+///
+/// # Errors
+/// The exception that a signal handler raised, which ended the call.
+pub(crate) fn interruptible<T: Send>(
+    py: Python<'_>,
+    call: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    let done = py.detach(|| internal::interruptible(signals, call));
+    RAISED.take().map_or(Ok(done), Err)
+}
+
+/// Repeats a call that found no ID, for as long as the core waits. `attempt` repeats the call, and waits at most the
+/// given time.
 ///
 /// # Errors
 /// The exception that a signal handler raised. The inner result contains the core's error.
 pub(crate) fn wait<T: Send>(
     py: Python<'_>,
     held: &Held,
-    error: Error,
     mut attempt: impl FnMut(Duration) -> Result<T, Error> + Send,
 ) -> PyResult<Result<T, Error>> {
     match sleep_of_greenlets(py)? {
         Some(sleep) => poll(held, || attempt(Duration::ZERO), |pause| sleep_for(&sleep, pause)),
-        None => py.detach(|| held.wait_interruptibly(error, attempt, signals)),
-    }
-}
-
-/// Repeats a call that does not wait, after pauses, for as long as the core waits.
-///
-/// # Errors
-/// The exception that a signal handler raised. The inner result contains the core's error.
-pub(crate) fn wait_in_pauses<T: Send>(
-    py: Python<'_>,
-    held: &Held,
-    attempt: impl FnMut() -> Result<T, Error> + Send,
-) -> PyResult<Result<T, Error>> {
-    match sleep_of_greenlets(py)? {
-        Some(sleep) => poll(held, attempt, |pause| sleep_for(&sleep, pause)),
-        None => py.detach(|| {
-            poll(held, attempt, |pause| {
-                thread::sleep(pause.min(LONGEST_PAUSE));
-                signals()
-            })
-        }),
+        None => interruptible(py, || attempt(held.max_wait())),
     }
 }
 
@@ -98,7 +91,7 @@ pub(crate) fn fill(py: Python<'_>, held: &Held, ids: &mut [Id]) -> PyResult<Resu
     }
     let Some(sleep) = sleep_of_greenlets(py)? else {
         let rest = &mut ids[have..];
-        let more = py.detach(|| held.fill_interruptibly(rest, signals))?;
+        let more = interruptible(py, || held.fill(rest))?;
         return Ok(more.map(|more| have + more).or_else(|error| partly(have, error)));
     };
     while have < ids.len() {

@@ -8,6 +8,7 @@ use core::any::Any;
 pub use crate::background::spawn_background;
 pub use crate::fork::ProcessMark;
 pub use crate::generator::Exposed;
+pub use crate::interrupt::{begin_wait, interruptible, is_interrupted, set_interrupt, shorten};
 
 /// Returns the name of `clock` if it is one of the system clocks.
 #[must_use]

@@ -46,6 +46,7 @@ mod id;
 #[cfg(feature = "std")]
 #[doc(hidden)]
 pub mod internal;
+mod interrupt;
 mod keyed;
 mod layout;
 mod options;

@@ -8,6 +8,7 @@ use super::obstacle::Obstacle;
 #[cfg(feature = "std")]
 use super::queue::{Queue, Supply};
 use super::{Ahead, Generator, Overflow, Rollback, Run};
+use crate::interrupt::{begin_wait, is_interrupted, shorten};
 use crate::sync::back_off;
 use crate::{Error, ErrorKind};
 
@@ -144,13 +145,15 @@ impl Generator {
 
     fn take_alone(&self, wanted: u64, max_wait: Duration) -> Result<Run, Error> {
         let mut spent = Duration::ZERO;
+        begin_wait();
         loop {
             let Obstacle { error, until } = match self.attempt(wanted) {
                 Ok(run) => return Ok(run),
                 Err(obstacle) => obstacle,
             };
-            let (Some(until), true) = (until, spent < max_wait) else { return Err(error) };
-            let left = max_wait.saturating_sub(spent);
+            let waits = spent < max_wait && !is_interrupted();
+            let (Some(until), true) = (until, waits) else { return Err(error) };
+            let left = shorten(max_wait.saturating_sub(spent));
             let slept = if wanted == 1 {
                 self.clock.wait_in_parts(until, left)
             } else {

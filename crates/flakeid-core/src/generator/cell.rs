@@ -182,14 +182,6 @@ impl Cell {
         self.waits.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts the last two waits as one.
-    #[cfg(feature = "std")]
-    pub(super) fn merge_waits(&self) {
-        let fewer = |waits: u64| waits.checked_sub(1);
-        // A counter of 0 stays 0.
-        let _ = self.waits.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fewer);
-    }
-
     /// Counts a rollback after which the clock has to reach the tick `short_of` again. Every attempt during the
     /// rollback detects the rollback, but the rollback is counted only once.
     pub(super) fn count_rollback(&self, short_of: u64) {

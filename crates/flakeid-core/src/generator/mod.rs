@@ -205,34 +205,6 @@ impl Generator {
         self.fill_by(ids, |wanted| self.take_waiting(wanted, max_wait))
     }
 
-    /// Fills `ids` like [`fill_within`](Self::fill_within), but waits only for the first ID. A caller that must notice
-    /// an interruption in time can therefore do so after each wait.
-    ///
-    /// # Errors
-    /// The errors of [`fill`](Self::fill).
-    #[doc(hidden)]
-    pub fn fill_once_within(&self, ids: &mut [Id], max_wait: Duration) -> Result<usize, Error> {
-        let wanted = ids.len() as u64;
-        if wanted == 0 {
-            return Ok(0);
-        }
-        let run = match self.take(wanted) {
-            Some(run) => run,
-            None => self.take_waiting(wanted, max_wait)?,
-        };
-        let (first, rest) = ids.split_at_mut(run.count as usize);
-        self.shape.write(&run, first);
-        // The call returns the IDs that it has. The next call encounters the same obstacle.
-        Ok(first.len() + self.try_fill(rest).unwrap_or(0))
-    }
-
-    /// Counts the last two waits as one, for a caller that divides a long wait into several calls.
-    #[cfg(feature = "std")]
-    #[doc(hidden)]
-    pub fn merge_waits(&self) {
-        self.cell.merge_waits();
-    }
-
     /// Fills `ids` like [`fill`](Self::fill), but never waits.
     ///
     /// # Errors

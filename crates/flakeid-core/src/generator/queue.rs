@@ -14,6 +14,7 @@ use std::time::Instant;
 use super::obstacle::Obstacle;
 use super::shape::Run;
 use crate::Error;
+use crate::interrupt::{begin_wait, is_due, is_interrupted, shorten};
 use crate::sync::{AtomicU64, Condvar, Mutex, MutexGuard, Ordering};
 
 /// A source of positions for a queue, with a method that sleeps until new positions may be available.
@@ -93,9 +94,10 @@ impl Queue {
         max_wait: Duration,
     ) -> Result<Run, Error> {
         let start = Instant::now();
+        begin_wait();
         let mut state = self.lock();
         let ticket = state.join(wanted);
-        let mut has_led = false;
+        let (mut has_led, mut interrupted) = (false, false);
         loop {
             self.length.store(state.waiting.len() as u64, Ordering::Relaxed);
             if let Some(run) = state.served.remove(&ticket) {
@@ -105,14 +107,24 @@ impl Queue {
                 return Ok(run);
             }
             let left = max_wait.saturating_sub(start.elapsed());
-            if left.is_zero() {
+            if left.is_zero() || interrupted {
                 self.leave(state, ticket);
                 // Without this last attempt, a call whose `max_wait` equals `retry_after` would fail although IDs have
                 // just become available.
                 return supply.attempt(wanted).map_err(|obstacle| obstacle.error);
             }
+            if is_due() {
+                // The program's function may use the queue, too. Meanwhile another call leads.
+                if !state.led {
+                    self.tell();
+                }
+                drop(state);
+                interrupted = is_interrupted();
+                state = self.lock();
+                continue;
+            }
             if state.led {
-                let woken = self.changed.wait_timeout(state, left);
+                let woken = self.changed.wait_timeout(state, shorten(left));
                 state = woken.unwrap_or_else(PoisonError::into_inner).0;
                 continue;
             }
@@ -122,7 +134,7 @@ impl Queue {
                     (state.led, has_led) = (true, true);
                     let exact = state.waiting.iter().any(|call| call.wanted == 1);
                     drop(state);
-                    supply.sleep(until, left, exact);
+                    supply.sleep(until, shorten(left), exact);
                     state = self.lock();
                     state.led = false;
                 }

@@ -21,6 +21,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use crate::background::spawn_background;
+use crate::interrupt::{begin_wait, is_interrupted};
 use crate::sync::Ordering;
 use crate::{Error, ErrorKind, Generator, Id, Rollback};
 use buffer::Producer;
@@ -238,6 +239,7 @@ impl CachedGenerator {
 
     fn wait(&self, mut error: Error, max_wait: Duration) -> Result<Id, Error> {
         let start = Instant::now();
+        begin_wait();
         loop {
             let waits = match error.kind() {
                 ErrorKind::RingEmpty => true,
@@ -247,6 +249,7 @@ impl CachedGenerator {
             if !waits {
                 return Err(self.refuse(error));
             }
+            let interrupted = is_interrupted();
             self.shared.ask(&self.waker);
             let obstacle = self.shared.obstacle();
             // The ring is checked under the lock, so that this thread is notified of IDs that are put into the ring
@@ -258,7 +261,7 @@ impl CachedGenerator {
             let cause = obstacle.clone().filter(|_| error.kind() == ErrorKind::RingEmpty);
             let left = max_wait.saturating_sub(start.elapsed());
             let final_cause = cause.as_ref().is_some_and(|cause| !cause.kind().is_retryable());
-            if left.is_zero() || final_cause {
+            if left.is_zero() || interrupted || final_cause {
                 // The lock is released first, because a handler that takes IDs from this ring may need the lock.
                 drop(obstacle);
                 return Err(self.refuse(cause.unwrap_or(error)));

@@ -16,7 +16,6 @@ macro_rules! either {
 mod builder;
 mod cached;
 mod local;
-mod waiting;
 
 pub use builder::LeaseBuilder;
 pub use cached::CachedGenerator;

@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use flakeid_core::internal::ProcessMark;
+use flakeid_core::internal::{ProcessMark, begin_wait, is_interrupted, shorten};
 use flakeid_core::{Error, ErrorKind};
 
 use super::source::StoreSource;
@@ -171,6 +171,7 @@ impl LeaseSession {
         source: &StoreSource,
     ) -> Result<(), Error> {
         let begun = Instant::now();
+        begin_wait();
         let (renewals_requested, mut seen, timeout, patience, failing_for) = {
             let mut state = self.state();
             if state.progress.gains != since {
@@ -188,7 +189,9 @@ impl LeaseSession {
         let mut longest = left;
         self.changed.notify_all();
         loop {
-            let state = self.wait(left, |state| {
+            let interrupted = is_interrupted();
+            let longest_sleep = if interrupted { Duration::ZERO } else { shorten(left) };
+            let state = self.wait(longest_sleep, |state| {
                 let tried =
                     state.renewals_seen >= renewals_requested && state.progress.attempts != seen;
                 let over = state.phase != Phase::Kept || state.stopped.is_some();
@@ -213,6 +216,7 @@ impl LeaseSession {
             left = longest.saturating_sub(begun.elapsed());
             seen = progress.attempts;
             if left.is_zero()
+                || interrupted
                 || progress.is_displaced
                 || tried && progress.cannot_succeed_within(left)
             {

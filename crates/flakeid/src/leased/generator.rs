@@ -137,30 +137,6 @@ impl LeasedGenerator {
         Ok(filled)
     }
 
-    /// Fills `ids` like [`fill_within`](Self::fill_within), but waits only for the first ID.
-    ///
-    /// # Errors
-    /// The same errors as [`fill`](Self::fill).
-    pub(crate) fn fill_once_within(
-        &self,
-        ids: &mut [Id],
-        max_wait: Duration,
-    ) -> Result<usize, Error> {
-        self.run(max_wait, |g, left| g.fill_once_within(ids, left))
-    }
-
-    /// Whether the current generator waits after `error`, as [`Generator::would_wait`] does.
-    pub(crate) fn would_wait(&self, error: &Error) -> bool {
-        self.shared_lease().generator().is_some_and(|generator| generator.would_wait(error))
-    }
-
-    /// Counts the last two waits as one, as [`Generator::merge_waits`] does.
-    pub(crate) fn merge_waits(&self) {
-        if let Some(generator) = self.shared_lease().generator() {
-            generator.merge_waits();
-        }
-    }
-
     /// Fills `ids` like [`fill`](Self::fill), but never waits.
     ///
     /// # Errors
