@@ -1,6 +1,7 @@
 package flakeid
 
 import (
+	"context"
 	"math/rand"
 	"testing"
 	"time"
@@ -118,7 +119,8 @@ func TestGoroutinesMixFastAndSlowPaths(t *testing.T) {
 	}
 	one, other := build(), build()
 	calls := []func() (ID, error){
-		one.NextID, one.NextID, one.TryNextID, one.nextSlowly, other.NextID,
+		one.NextID, one.NextID, one.TryNextID, other.NextID,
+		func() (ID, error) { return one.nextSlowly(context.Background()) },
 		func() (ID, error) {
 			ids, err := other.AppendIDs(nil, 1)
 			if err != nil {

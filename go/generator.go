@@ -1,6 +1,7 @@
 package flakeid
 
 import (
+	"context"
 	"math"
 	"runtime"
 	"sync/atomic"
@@ -128,10 +129,22 @@ func (g *Generator) NextID() (ID, error) {
 	if id, taken := g.takeFast(); taken {
 		return id, nil
 	}
-	return g.nextSlowly()
+	return g.nextSlowly(context.Background())
 }
 
-func (g *Generator) nextSlowly() (ID, error) {
+// NextIDContext returns the next ID like NextID, but stops waiting within 200 ms after ctx has ended, with an error that
+// wraps the context's error. It returns an ID that is available even if ctx has ended.
+func (g *Generator) NextIDContext(ctx context.Context) (ID, error) {
+	if g == nil {
+		return g.TryNextID()
+	}
+	if id, taken := g.takeFast(); taken {
+		return id, nil
+	}
+	return g.nextSlowly(ctx)
+}
+
+func (g *Generator) nextSlowly(ctx context.Context) (ID, error) {
 	// This call is like TryNextID, but does not report the reason for a failure.
 	id, made := g.native.attempt()
 	runtime.KeepAlive(g)
@@ -139,7 +152,7 @@ func (g *Generator) nextSlowly() (ID, error) {
 		g.renewFast()
 		return id, nil
 	}
-	return g.wait()
+	return g.wait(ctx)
 }
 
 // TryNextID returns the next ID and never waits. Error.RetryAfter is the time to wait before retrying.
@@ -157,12 +170,17 @@ func (g *Generator) TryNextID() (ID, error) {
 // Fill writes the next IDs, in order, into ids and returns their number. It is below len(ids) only if an obstacle
 // lasted longer than WithMaxWait, which the next call reports. Fill fails only if it wrote no ID.
 func (g *Generator) Fill(ids []ID) (int, error) {
+	return g.FillContext(context.Background(), ids)
+}
+
+// FillContext is like Fill, but ctx ends a wait as it does in NextIDContext.
+func (g *Generator) FillContext(ctx context.Context, ids []ID) (int, error) {
 	if g == nil {
 		return g.TryFill(ids)
 	}
 	made := g.attemptFill(ids)
 	for made < len(ids) {
-		id, err := g.wait()
+		id, err := g.wait(ctx)
 		if err != nil && made == 0 {
 			return 0, err
 		} else if err != nil {

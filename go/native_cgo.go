@@ -9,6 +9,7 @@ package flakeid
 import "C"
 
 import (
+	"context"
 	"runtime/cgo"
 	"sync/atomic"
 	"time"
@@ -387,8 +388,14 @@ func (n *nativeGenerator) attempt() (ID, bool) {
 
 func (n *nativeGenerator) tryNext() (ID, error) { return idOf(C.try_next(n.pointer())) }
 
-func (n *nativeGenerator) nextWithin(ms uint64) (ID, error) {
-	return idOf(C.next_within(n.pointer(), C.uint64_t(ms)))
+func (n *nativeGenerator) nextWithin(ctx context.Context, ms uint64) (ID, error) {
+	if ctx.Done() == nil {
+		return idOf(C.next_within(n.pointer(), C.uint64_t(ms)))
+	}
+	isOver := new(C.int32_t)
+	stop := context.AfterFunc(ctx, func() { atomic.StoreInt32((*int32)(isOver), 1) })
+	defer stop()
+	return idOf(C.next_until(n.pointer(), C.uint64_t(ms), isOver))
 }
 
 // attemptFill is like tryFill, but does not report the reason for a failure.

@@ -3,6 +3,7 @@
 package flakeid
 
 import (
+	"context"
 	"math"
 	"sync/atomic"
 	"time"
@@ -225,9 +226,9 @@ func (n *nativeGenerator) requestWindow(err error) {
 	}
 }
 
-// nextWithin takes an ID, and waits at most ms milliseconds. The library reports how long it would wait, because it
-// cannot sleep.
-func (n *nativeGenerator) nextWithin(ms uint64) (ID, error) {
+// nextWithin takes an ID, and waits at most ms milliseconds or until ctx has ended. The library reports how long it
+// would wait, because it cannot sleep.
+func (n *nativeGenerator) nextWithin(ctx context.Context, ms uint64) (ID, error) {
 	deadline := deadlineIn(ms)
 	counted := false
 	for {
@@ -248,7 +249,7 @@ func (n *nativeGenerator) nextWithin(ms uint64) (ID, error) {
 			return id, nil
 		}
 		if until == math.MinInt64 {
-			if n == nil || n.keeper == nil || !n.keeper.awaitGain(gains, deadline, err) {
+			if n == nil || n.keeper == nil || !n.keeper.awaitGain(ctx, gains, deadline, err) {
 				return 0, err
 			}
 			continue
@@ -264,7 +265,13 @@ func (n *nativeGenerator) nextWithin(ms uint64) (ID, error) {
 		if longest := time.Until(deadline); pause > longest {
 			pause = longest
 		}
-		time.Sleep(pause)
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return 0, err
+		}
 	}
 }
 

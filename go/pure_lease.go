@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"os"
 	"strings"
@@ -67,7 +68,6 @@ func newLeased(url *string, s *settings, events *eventQueue) (*nativeGenerator, 
 	}
 	l := statefulLibrary()
 	made := &nativeGenerator{library: l}
-	var timeout uint64
 	err := l.call(func() error {
 		options, err := l.options(&chosen)
 		if err != nil {
@@ -82,7 +82,6 @@ func newLeased(url *string, s *settings, events *eventQueue) (*nativeGenerator, 
 			return err
 		}
 		made.at = address(l.u32(to))
-		timeout = l.step(made.at).openTimeoutMs
 		return nil
 	})
 	if err != nil {
@@ -93,13 +92,32 @@ func newLeased(url *string, s *settings, events *eventQueue) (*nativeGenerator, 
 	}
 	made.keeper = keeper
 	go keeper.run()
-	if !keeper.awaitGain(0, deadlineIn(timeout), nil) {
+	if !keeper.awaitOpen() {
 		err := made.windowError()
 		keeper.close()
 		go made.free() // which waits for a request in progress
 		return nil, err
 	}
 	return made, nil
+}
+
+// awaitOpen waits for the first node. The time for it becomes longer while the store grants nothing for a while.
+func (k *pureKeeper) awaitOpen() bool {
+	begun := time.Now()
+	for timeout := time.Duration(-1); ; {
+		longer := timeout
+		_ = k.of.with(func(l *pureLibrary) error { longer = duration(int64(l.step(k.of.at).openTimeoutMs)); return nil })
+		if longer <= timeout {
+			return false
+		}
+		if longest := time.Duration(math.MaxInt64 / 2); longer > longest {
+			longer = longest
+		}
+		timeout = longer
+		if k.awaitGain(context.Background(), 0, begun.Add(timeout), nil) {
+			return true
+		}
+	}
 }
 
 // leaseStep is the state after a step of a lease.
@@ -296,9 +314,9 @@ func (k *pureKeeper) request() uint64 {
 	return asked
 }
 
-// awaitGain waits for a grant or a renewal after since. It returns false if waiting longer cannot succeed, or if the
-// call did not fail because the lease had no window.
-func (k *pureKeeper) awaitGain(since uint64, deadline time.Time, failed error) bool {
+// awaitGain waits for a grant or a renewal after since. It returns false if waiting longer cannot succeed, if ctx has
+// ended, or if the call did not fail because the lease had no window.
+func (k *pureKeeper) awaitGain(ctx context.Context, since uint64, deadline time.Time, failed error) bool {
 	if failed != nil && !errors.Is(failed, ErrLeaseExpired) && !k.mayWait(deadline) {
 		return false
 	}
@@ -327,6 +345,9 @@ func (k *pureKeeper) awaitGain(since uint64, deadline time.Time, failed error) b
 		select {
 		case <-changed:
 		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return k.gains.Load() != since
 		case <-k.done:
 			timer.Stop()
 			return k.gains.Load() != since

@@ -84,6 +84,17 @@ static attempt attempt_next(uintptr_t generator) {
 
 RESULT(result, next_within, flakeid_generator_next_within,
        (const flakeid_generator *g, uint64_t max_wait_ms), g, max_wait_ms, &made.value)
+/* Reports whether Go has set a flag. The library calls this function during a wait. */
+static int32_t is_set(void *flag) { return __atomic_load_n((const int32_t *)flag, __ATOMIC_RELAXED); }
+
+static result next_until(const flakeid_generator *g, uint64_t max_wait_ms, int32_t *is_over) {
+    result made;
+    flakeid_set_interrupt(is_set, is_over);
+    made = next_within(g, max_wait_ms);
+    flakeid_set_interrupt(NULL, NULL);
+    return made;
+}
+
 RESULT(result, max_wait_of, flakeid_generator_max_wait_ms, (const flakeid_generator *g), g, &made.value)
 RESULT(result, try_next, flakeid_generator_try_next, (const flakeid_generator *g), g, &made.value)
 RESULT(filled, try_fill, flakeid_generator_try_fill,

@@ -1,6 +1,8 @@
 package flakeid
 
 import (
+	"context"
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -29,24 +31,33 @@ type outcome struct {
 // mostServed is the maximum number of goroutines for which one leader gets IDs.
 const mostServed = 4096
 
-// wait returns the next ID after a failed attempt. It takes at most the time of WithMaxWait.
-func (g *Generator) wait() (ID, error) {
+// wait returns the next ID after a failed attempt. It takes at most the time of WithMaxWait, and ends with ctx.
+func (g *Generator) wait(ctx context.Context) (ID, error) {
 	left := g.maxWait
 	if mine := g.queue.join(); mine != nil {
 		start := time.Now()
-		told, isTold := g.queue.await(mine, left)
+		told, isTold := g.queue.await(ctx, mine, left)
 		if !isTold {
 			// This is one last attempt, because the ID for which the call waited may be available at this moment.
-			return g.TryNextID()
+			id, err := g.TryNextID()
+			return id, ended(ctx, err)
 		} else if !told.leads {
 			return told.id, told.err
 		}
 		left = remaining(left, start)
 	}
-	id, err := g.native.nextWithin(milliseconds(left))
+	id, err := g.native.nextWithin(ctx, milliseconds(left))
 	runtime.KeepAlive(g)
 	g.queue.pass(err, g.attemptFill)
-	return id, err
+	return id, ended(ctx, err)
+}
+
+// ended adds the context's error to the error of a call if ctx has ended.
+func ended(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("flakeid: %w during a wait: %w", ctx.Err(), err)
+	}
+	return err
 }
 
 // remaining returns the rest of a duration that began at start.
@@ -75,14 +86,15 @@ func (q *queue) join() chan outcome {
 	return mine
 }
 
-// await waits for an outcome, and leaves the queue when the time is up.
-func (q *queue) await(mine chan outcome, atMost time.Duration) (told outcome, isTold bool) {
+// await waits for an outcome, and leaves the queue when the time is up or ctx has ended.
+func (q *queue) await(ctx context.Context, mine chan outcome, atMost time.Duration) (told outcome, isTold bool) {
 	timer := time.NewTimer(atMost)
 	defer timer.Stop()
 	select {
 	case told = <-mine:
 		return told, true
 	case <-timer.C:
+	case <-ctx.Done():
 	}
 	q.mutex.Lock()
 	defer q.mutex.Unlock()

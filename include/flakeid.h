@@ -39,7 +39,8 @@
  *   child with another node. Local handles and rings continue or fail like their generators.
  * - Signals and cancellation: a signal handler must not call the library, whose calls may wait for
  *   a lock that the interrupted thread holds. A thread must not be cancelled (pthread_cancel) during
- *   a call, which would abort the process: disable cancellation with pthread_setcancelstate().
+ *   a call, which would abort the process: disable cancellation with pthread_setcancelstate(), and
+ *   end waits with flakeid_set_interrupt().
  * - Each thread has its own last error, which flakeid_last_error() and the related functions read.
  * - Two copies of the library in one process (such as a shared and a static one) share no state:
  *   give their generators different nodes.
@@ -872,6 +873,12 @@ typedef struct flakeid_lease_status {
 } flakeid_lease_status;
 
 /**
+ * A function that the library calls with user_data on a thread that waits. The function returns a
+ * nonzero value to end the wait, and must not throw.
+ */
+typedef int32_t (*flakeid_interrupt_callback)(void *user_data);
+
+/**
  * The options of a new namespace. Initialize the struct with FLAKEID_NAMESPACE_CONFIG_INIT, or zero
  * it and set struct_size. Then set the fields that you need. For each field that has a flag, also
  * set the flag in `has`. A nonzero field without its flag causes FLAKEID_INVALID_OPTION.
@@ -1654,6 +1661,15 @@ flakeid_status flakeid_generator_open(const char *url,
  */
 flakeid_status flakeid_generator_lease(const struct flakeid_generator *generator,
                                        struct flakeid_lease_status *status);
+
+/**
+ * Sets a function with which the calling thread can end its own waits; NULL removes the function.
+ * Every call of this thread that waits for an ID or a lease then calls the function at least every
+ * 100 ms. If the function returns a nonzero value, the call makes one last attempt, and otherwise
+ * fails as if max_wait_ms had passed. The program must remove the function before user_data
+ * becomes invalid and before the thread ends. Other threads have their own functions.
+ */
+void flakeid_set_interrupt(flakeid_interrupt_callback function, void *user_data);
 
 /**
  * Creates the namespace `name` in the store at `url`, with the tables or keys that the store needs

@@ -9,7 +9,7 @@ const PLACE: &str = "include/flakeid.h";
 
 /// The modules, in an order that is useful to readers.
 const SOURCES: &str = "version status spelling last_error options flags config clock generator local cached event lease \
-                       namespace parts layout text public_ids exposed";
+                       interrupt namespace parts layout text public_ids exposed";
 
 /// Writes the header.
 pub(crate) fn write() -> Outcome {

@@ -28,6 +28,8 @@ pub mod fetched;
 pub mod flags;
 pub mod generator;
 mod guard;
+#[cfg(not(target_family = "wasm"))]
+pub mod interrupt;
 pub mod last_error;
 pub mod layout;
 #[cfg(not(target_family = "wasm"))]

@@ -28,6 +28,7 @@ public final class Main {
         Schedules.run(vectors);
         Refusals.run();
         Rings.run();
+        Interrupts.run();
         Leases.run();
         Json.run();
         Frameworks.run();

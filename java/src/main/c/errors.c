@@ -1,4 +1,4 @@
-/* The exceptions of failed calls, and the function that starts the library. */
+/* The exceptions of failed calls, the interrupts of threads, and the function that starts the library. */
 #include "native.h"
 
 #ifdef _WIN32
@@ -61,6 +61,41 @@ void flakeid_jni_raise(JNIEnv *env, flakeid_status status) {
                                           (jlong)flakeid_rollback_ms(), (jlong)flakeid_horizon_ms());
     if (!(*env)->ExceptionCheck(env) && made != NULL) {
         (*env)->Throw(env, made);
+    }
+}
+
+FLAKEID_JNI_THREAD int flakeid_jni_interruptible;
+
+/* Reports whether the current thread was interrupted. The library calls this function during a wait. A thread that is no
+ * longer attached to the virtual machine is not a thread of Java. */
+static int32_t is_interrupted(void *user_data) {
+    JavaVM *machine = user_data;
+    JNIEnv *env;
+    jclass class;
+    jobject thread;
+    jmethodID ask;
+    int32_t interrupted = 0;
+    if ((*machine)->GetEnv(machine, (void **)&env, JNI_VERSION_10) != JNI_OK) {
+        return 0;
+    }
+    class = (*env)->FindClass(env, "java/lang/Thread");
+    thread = (*env)->CallStaticObjectMethod(
+        env, class, (*env)->GetStaticMethodID(env, class, "currentThread", "()Ljava/lang/Thread;"));
+    ask = (*env)->ExceptionCheck(env) ? NULL : (*env)->GetMethodID(env, class, "isInterrupted", "()Z");
+    if (ask != NULL) {
+        interrupted = (*env)->CallBooleanMethod(env, thread, ask) && !(*env)->ExceptionCheck(env);
+        (*env)->ExceptionClear(env);
+    }
+    (*env)->DeleteLocalRef(env, thread);
+    (*env)->DeleteLocalRef(env, class);
+    return interrupted;
+}
+
+void flakeid_jni_make_interruptible(JNIEnv *env) {
+    JavaVM *machine;
+    if ((*env)->GetJavaVM(env, &machine) == JNI_OK) {
+        flakeid_set_interrupt(is_interrupted, machine);
+        flakeid_jni_interruptible = 1;
     }
 }
 

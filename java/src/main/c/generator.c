@@ -28,6 +28,7 @@ NATIVE(void, generatorFree)(ENV, jlong generator) {
 NATIVE(jlong, next)(ENV, jlong generator) {
     uint64_t id = 0;
     (void)class;
+    interruptible(env);
     check(env, flakeid_generator_next(HANDLE(flakeid_generator, generator), &id));
     return (jlong)id;
 }
@@ -59,6 +60,7 @@ NATIVE(jint, fill)(ENV, jlong generator, jlongArray ids, jint from, jint to, jbo
     uint64_t piece[512];
     jint filled = 0;
     (void)class;
+    interruptible(env);
     while (filled < to - from) {
         jint wanted = to - from - filled;
         size_t count = 0;

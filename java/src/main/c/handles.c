@@ -11,6 +11,7 @@ NATIVE(jlong, localOpen)(ENV, jlong generator) {
 NATIVE(jlong, localNext)(ENV, jlong local) {
     uint64_t id = 0;
     (void)class;
+    interruptible(env);
     check(env, flakeid_local_next(HANDLE(flakeid_local, local), &id));
     return (jlong)id;
 }
@@ -27,6 +28,7 @@ NATIVE(jlong, cachedOpen)(ENV, jlong generator, jobjectArray settings) {
     (void)class;
     if (options != NULL) {
         config.options = options;
+        interruptible(env);
         check(env, flakeid_cached_open(HANDLE(flakeid_generator, generator), &config, &made));
         flakeid_options_free(options);
     }
@@ -36,6 +38,7 @@ NATIVE(jlong, cachedOpen)(ENV, jlong generator, jobjectArray settings) {
 NATIVE(jlong, cachedNext)(ENV, jlong cached) {
     uint64_t id = 0;
     (void)class;
+    interruptible(env);
     check(env, flakeid_cached_next(HANDLE(flakeid_cached, cached), &id));
     return (jlong)id;
 }

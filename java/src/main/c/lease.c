@@ -72,6 +72,7 @@ NATIVE(jlong, generatorOpen)(ENV, jbyteArray url, jobjectArray settings, jlong l
             config.on_event = on_event;
             config.user_data = HANDLE(void, listener);
         }
+        interruptible(env);
         check(env, flakeid_generator_open(url_text, &config, &made));
         free(url_text);
         flakeid_options_free(options);

@@ -13,10 +13,27 @@
 
 #define NATIVE(TYPE, NAME) JNIEXPORT TYPE JNICALL Java_io_github_flakeid_Native_##NAME
 #define ENV JNIEnv *env, jclass class
+#ifdef _MSC_VER
+#define FLAKEID_JNI_THREAD __declspec(thread)
+#else
+#define FLAKEID_JNI_THREAD __thread
+#endif
 #define HANDLE(TYPE, VALUE) ((TYPE *)(intptr_t)(VALUE))
 
 /* Throws the Java exception for a failed call to the C library. */
 void flakeid_jni_raise(JNIEnv *env, flakeid_status status);
+
+/* Whether interrupts of the current thread end its waits in the library. */
+extern FLAKEID_JNI_THREAD int flakeid_jni_interruptible;
+
+void flakeid_jni_make_interruptible(JNIEnv *env);
+
+/* Lets interrupts of the current thread end its waits in the library, from the first call on. */
+static inline void interruptible(JNIEnv *env) {
+    if (!flakeid_jni_interruptible) {
+        flakeid_jni_make_interruptible(env);
+    }
+}
 
 /* Creates options from an array in which names and values alternate. The caller frees the options. Returns NULL
  * when an exception is pending. */

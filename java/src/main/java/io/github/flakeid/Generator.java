@@ -90,7 +90,9 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Returns the next ID. If no ID is available, sleeps for at most the generator's {@code maxWait}.
+     * Returns the next ID. If no ID is available, sleeps for at most the generator's {@code maxWait}. An interrupt of the
+     * thread ends a longer sleep within 200 ms, as if {@code maxWait} had passed, and the thread remains interrupted.
+     * The same applies to every other method that waits for IDs.
      *
      * @throws FlakeidException {@code FLAKEID_SEQUENCE_EXHAUSTED}, {@code FLAKEID_CLOCK_ROLLBACK}, {@code
      *     FLAKEID_HORIZON_REACHED}, {@code FLAKEID_LEASE_EXPIRED}, {@code FLAKEID_CLOSED}, {@code FLAKEID_FORKED}
@@ -149,7 +151,7 @@ public final class Generator implements AutoCloseable {
         }
         long[] ids = new long[count];
         for (int filled = 0; filled < count; ) {
-            filled += fill(ids, filled, count, true);
+            filled += fill(ids, filled, count, filled == 0 || !Thread.currentThread().isInterrupted());
         }
         return ids;
     }
