@@ -15,8 +15,9 @@ import (
 // A library thread renews the lease. Generators of one process with equal options share one lease. Close releases the
 // node. If the process ends without Close, the node is free after the TTL.
 //
-// OpenLease waits for at most the time of WithMaxWait plus 2 s, or 30 s while a restarted store grants nothing. If ctx
-// ends first, OpenLease returns the context's error immediately, and releases a lease that is granted later.
+// OpenLease waits for at most the time of WithMaxWait plus 2 s, or of WithOpenWait while a restarted store grants
+// nothing. If ctx ends first, OpenLease returns the context's error immediately, and releases a lease that is granted
+// later.
 func OpenLease(ctx context.Context, url string, options ...LeaseOption) (*Generator, error) {
 	if err := checkNul("url", url); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -224,6 +225,24 @@ func TestLeaseMessagesNameOptionsAsGoDoes(t *testing.T) {
 	if want := "flakeid: WithLeaseWindow 1 ms is out of range: must be from 2 to 2592000000 ms"; err == nil || err.Error() != want {
 		t.Fatalf("%v is not %q", err, want)
 	}
+}
+
+// TestOpenLeaseWaits opens a lease while the store grants nothing.
+func TestOpenLeaseWaits(t *testing.T) {
+	ctx, url := context.Background(), store(t)
+	must[time.Duration](t, nil)(flakeid.CreateNamespace(ctx, url, "late", flakeid.WithMaxWindow(time.Second),
+		flakeid.WithMaxSkew(100*time.Millisecond), flakeid.WithQuiet(3*time.Second)))
+	// Without this file, the store cannot exclude that it was restored.
+	if err := os.Remove(strings.TrimPrefix(url, "sqlite://") + "-serial"); err != nil {
+		t.Fatal(err)
+	}
+	options := []flakeid.LeaseOption{flakeid.WithNamespace("late"), flakeid.WithLeaseWindow(time.Second),
+		flakeid.WithMaxWait(time.Millisecond)}
+	_, err := flakeid.OpenLease(ctx, url, append(options, flakeid.WithOpenWait(0))...)
+	code(t, flakeid.ErrFenceInFuture, err)
+	generator := must[*flakeid.Generator](t, nil)(flakeid.OpenLease(ctx, url, options...))
+	must[flakeid.ID](t, nil)(generator.NextID())
+	generator.Close()
 }
 
 func TestCreateNamespace(t *testing.T) {

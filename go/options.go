@@ -245,7 +245,7 @@ func WithSequenceStart(sequenceStart uint32) SharedOption {
 
 // WithMaxWait sets the longest time that a call waits without issuing an ID, in whole milliseconds; the
 // default is 1 s or two ticks, whichever is longer. Opening a lease may take up to 2 s longer because of
-// the connection to the store, or up to 30 s in total if the store grants nothing after a restart.
+// the connection to the store, or as long as WithOpenWait if the store grants nothing after a restart.
 func WithMaxWait(maxWait time.Duration) SharedOption {
 	return func(s *settings) {
 		s.duration("max_wait_ms", "WithMaxWait", maxWait)
@@ -356,6 +356,15 @@ func WithTTL(ttl time.Duration) LeaseOption {
 func WithLeaseWindow(window time.Duration) LeaseOption {
 	return leaseOption(func(s *settings) {
 		s.duration("window_ms", "WithLeaseWindow", window)
+	})
+}
+
+// WithOpenWait sets the longest time that opening a lease waits while the store grants nothing, for
+// example after a restart, in whole milliseconds; the default is 30 s. If the store would grant a node
+// only later, opening fails at once.
+func WithOpenWait(openWait time.Duration) LeaseOption {
+	return leaseOption(func(s *settings) {
+		s.duration("open_wait_ms", "WithOpenWait", openWait)
 	})
 }
 

@@ -64,7 +64,7 @@
 /* A flakeid_lease_config without options, for any free node of the namespace "default". */
 #define FLAKEID_LEASE_CONFIG_INIT \
     {sizeof(flakeid_lease_config), 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-     NULL, NULL, NULL, 0, 0, NULL}
+     NULL, NULL, NULL, 0, 0, NULL, 0}
 
 /* A flakeid_ring_config without options, for a ring with the defaults. */
 #define FLAKEID_RING_CONFIG_INIT \
@@ -201,6 +201,11 @@
  * The flag in `has` for the `quiet_ms` field.
  */
 #define FLAKEID_HAS_QUIET 131072
+
+/**
+ * The flag in `has` for the `open_wait_ms` field.
+ */
+#define FLAKEID_HAS_OPEN_WAIT 262144
 
 /**
  * The default. When a tick is full, calls that may wait, such as flakeid_generator_next(), wait
@@ -774,8 +779,8 @@ typedef struct flakeid_lease_config {
     /**
      * The longest time that a call waits without issuing an ID. This field requires the flag
      * FLAKEID_HAS_MAX_WAIT; the default is 1 s or two ticks, whichever is longer. Opening a lease
-     * may take up to 2 s longer because of the connection to the store, or up to 30 s in total if
-     * the store grants nothing after a restart.
+     * may take up to 2 s longer because of the connection to the store, or as long as open_wait_ms
+     * if the store grants nothing after a restart.
      */
     uint64_t max_wait_ms;
     /**
@@ -810,6 +815,12 @@ typedef struct flakeid_lease_config {
      * NULL, or a list of further options, which are set by name after the fields of this struct.
      */
     const struct flakeid_options *options;
+    /**
+     * The longest time that opening a lease waits while the store grants nothing, for example
+     * after a restart. This field requires the flag FLAKEID_HAS_OPEN_WAIT; the default is 30 s. If
+     * the store would grant a node only later, opening fails at once.
+     */
+    uint64_t open_wait_ms;
 } flakeid_lease_config;
 
 /**
@@ -1642,7 +1653,8 @@ void flakeid_cached_free(struct flakeid_cached *cached);
  * one lease. In a forked child, the generator leases another node for its first ID. The caller
  * owns the generator, and flakeid_generator_free() releases the node. If the process ends without
  * calling flakeid_generator_free(), the node becomes free after ttl_ms. flakeid_generator_open()
- * waits at most max_wait_ms plus 2 s, or 30 s while a restarted store grants nothing. Thread-safe.
+ * waits at most max_wait_ms plus 2 s, or open_wait_ms while a restarted store grants nothing.
+ * Thread-safe.
  *
  * Errors: FLAKEID_STORE_UNAVAILABLE, FLAKEID_STORE_REJECTED (a wrong password, a missing
  * namespace, a layout other than the namespace's, the embedded store in a container, ...),

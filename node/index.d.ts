@@ -217,10 +217,16 @@ interface CommonLeaseOptions {
   sequenceStart?: number | bigint | undefined;
   /**
    * The longest time that a call waits without issuing an ID, in milliseconds. Opening a lease may
-   * take up to 2 s longer because of the connection to the store, or up to 30 s in total if the
+   * take up to 2 s longer because of the connection to the store, or as long as `openWaitMs` if the
    * store grants nothing after a restart. Default: 1 s or two ticks, whichever is longer.
    */
   maxWaitMs?: number | bigint | undefined;
+  /**
+   * The longest time that opening a lease waits while the store grants nothing, for example after a
+   * restart, in milliseconds. If the store would grant a node only later, opening fails at once.
+   * Default: 30 s.
+   */
+  openWaitMs?: number | bigint | undefined;
   /**
    * The clock: `gated`, `system` or `coarse`. With `gated`, the time is exact, and on suitable
    * processors the system clock is read only a few times per millisecond. With `system`, the system

@@ -232,9 +232,14 @@ public:
     }
     // The longest time that a call waits without issuing an ID (default: 1 s or two ticks,
     // whichever is longer). Opening a lease may take up to 2 s longer because of the connection to
-    // the store, or up to 30 s in total if the store grants nothing after a restart.
+    // the store, or as long as open_wait if the store grants nothing after a restart.
     lease_options &max_wait(milliseconds value) {
         return set(FLAKEID_HAS_MAX_WAIT, config_.max_wait_ms, detail::count(value));
+    }
+    // The longest time that opening a lease waits while the store grants nothing, for example after
+    // a restart (default: 30 s). If the store would grant a node only later, opening fails at once.
+    lease_options &open_wait(milliseconds value) {
+        return set(FLAKEID_HAS_OPEN_WAIT, config_.open_wait_ms, detail::count(value));
     }
     // The clock: "gated", "system" or "coarse" (default: "gated"). With "gated", the time is exact,
     // and on suitable processors the system clock is read only a few times per millisecond. With

@@ -53,10 +53,17 @@ export interface LeaseOptions {
   sequenceStart?: number | bigint | undefined;
   /**
    * The longest time that an asynchronous call waits without issuing an ID, in milliseconds.
-   * Opening a lease may take up to 2 s longer because of the connection to a broker. Default: 1 s
-   * or two ticks, whichever is longer.
+   * Opening a lease may take up to 2 s longer because of the connection to a broker, or as long as
+   * `openWaitMs` if the store grants nothing after a restart. Default: 1 s or two ticks, whichever
+   * is longer.
    */
   maxWaitMs?: number | bigint | undefined;
+  /**
+   * The longest time that opening a lease waits while the store grants nothing, for example after a
+   * restart, in milliseconds. If the store would grant a node only later, opening fails at once.
+   * Default: 30 s.
+   */
+  openWaitMs?: number | bigint | undefined;
   /**
    * A function that is called on the event loop with each event of the lease. Setting this function
    * does not keep the process running. An exception that the function throws is treated as

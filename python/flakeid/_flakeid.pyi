@@ -878,6 +878,7 @@ def lease(
     sequence_mask: SupportsIndex | None = None,
     sequence_start: SupportsIndex | None = None,
     max_wait: float | timedelta | None = None,
+    open_wait: float | timedelta | None = None,
     clock: Literal["gated", "system", "coarse"] = "gated",
     reuse: bool = True,
     on_event: Callable[[LeaseEvent], object] | None = None,
@@ -891,7 +892,7 @@ def lease(
     interpreter exits. A background thread renews the lease. Generators in one process that have the
     same options share a lease. A forked child leases its own node when it generates its first ID.
     Durations are seconds (int or float) or timedeltas. The call takes at most max_wait plus 2 s, or
-    30 s while a restarted store grants nothing, without the GIL.
+    open_wait while a restarted store grants nothing, without the GIL.
 
     Args:
         url: The store: sqlite:///path, postgresql://…, mysql://…, redis://… or etcd://….
@@ -929,8 +930,11 @@ def lease(
             (default: 0).
         max_wait: The longest time that a call waits without issuing an ID (default: 1 s or two
             ticks, whichever is longer). Opening a lease may take up to 2 s longer because of the
-            connection to the store, or up to 30 s in total if the store grants nothing after a
+            connection to the store, or as long as open_wait if the store grants nothing after a
             restart.
+        open_wait: The longest time that opening a lease waits while the store grants nothing, for
+            example after a restart (default: 30 s). If the store would grant a node only later,
+            opening fails at once.
         clock: The clock: "gated", "system" or "coarse" (default: "gated"). With "gated", the time
             is exact, and on suitable processors the system clock is read only a few times per
             millisecond. With "system", the system clock is read for every ID. With "coarse", the

@@ -1,6 +1,7 @@
 """Tests of the creation of namespaces, in an SQLite store, which grants nodes at once."""
 
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,17 @@ def test_create_namespace_can_be_repeated_with_the_same_options(url):
     assert flakeid.create_namespace(url, "orders", layout=flakeid.Layout.parse("sonyflake")) == 0
     minute = timedelta(minutes=1)
     with flakeid.lease(url, namespace="orders", layout="sonyflake", window=minute) as generator:
+        assert generator.next_id() > 0
+
+
+def test_opening_waits_while_the_store_grants_nothing(url):
+    flakeid.create_namespace(url, "late", max_window=1, max_skew=0.1, quiet=3)
+    # Without this file, the store cannot exclude that it was restored.
+    Path(url.removeprefix("sqlite://") + "-serial").unlink()
+    options = {"namespace": "late", "window": 1, "max_wait": 0.001}
+    with pytest.raises(flakeid.FenceInFutureError, match="grants again"):
+        flakeid.lease(url, open_wait=0, **options)
+    with flakeid.lease(url, **options) as generator:
         assert generator.next_id() > 0
 
 

@@ -328,6 +328,32 @@ static void namespaces(void) {
     EXPECT(FLAKEID_NULL_ARGUMENT, flakeid_create_namespace(store_url, NULL, NULL, &wait_ms));
 }
 
+/* Opens a lease while the store grants nothing. */
+static void late(void) {
+    flakeid_namespace_config bounds = FLAKEID_NAMESPACE_CONFIG_INIT;
+    flakeid_lease_config config = FLAKEID_LEASE_CONFIG_INIT;
+    flakeid_generator *generator = NULL;
+    char serial[512];
+    uint64_t id = 0;
+    bounds.has = FLAKEID_HAS_MAX_WINDOW | FLAKEID_HAS_MAX_SKEW | FLAKEID_HAS_QUIET;
+    bounds.max_window_ms = 1000;
+    bounds.max_skew_ms = 100;
+    bounds.quiet_ms = 3000;
+    EXPECT(FLAKEID_OK, flakeid_create_namespace(store_url, "late", &bounds, NULL));
+    /* Without this file, the store cannot exclude that it was restored. */
+    snprintf(serial, sizeof serial, "%s-serial", store_url + strlen("sqlite://"));
+    CHECK(unlink(serial) == 0, serial);
+    config.namespace_name = "late";
+    config.has = FLAKEID_HAS_WINDOW_MS | FLAKEID_HAS_MAX_WAIT | FLAKEID_HAS_OPEN_WAIT;
+    config.window_ms = 1000;
+    config.max_wait_ms = 1;
+    EXPECT(FLAKEID_FENCE_IN_FUTURE, flakeid_generator_open(store_url, &config, &generator));
+    config.has &= ~(uint32_t)FLAKEID_HAS_OPEN_WAIT;
+    EXPECT(FLAKEID_OK, flakeid_generator_open(store_url, &config, &generator));
+    EXPECT(FLAKEID_OK, flakeid_generator_next(generator, &id));
+    flakeid_generator_free(generator);
+}
+
 /* Opens a lease without a URL, with the environment's store. */
 static void auto_store(void) {
     flakeid_generator *generator = NULL;
@@ -354,6 +380,7 @@ int main(int count, char **arguments) {
     refusals();
     namespaces();
     auto_store();
+    late();
     remove_store();
     puts("lease: passed");
     return 0;

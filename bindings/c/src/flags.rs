@@ -40,4 +40,6 @@ pub const FLAKEID_HAS_MAX_WINDOW: u32 = 32768;
 pub const FLAKEID_HAS_MAX_SKEW: u32 = 65536;
 /// The flag in `has` for the `quiet_ms` field.
 pub const FLAKEID_HAS_QUIET: u32 = 131072;
+/// The flag in `has` for the `open_wait_ms` field.
+pub const FLAKEID_HAS_OPEN_WAIT: u32 = 262144;
 // [/options]

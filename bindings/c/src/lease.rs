@@ -22,7 +22,7 @@ use crate::status::{FLAKEID_OK, Status};
 const KNOWN: u32 = flags::FLAKEID_HAS_NODE | flags::FLAKEID_HAS_DATACENTER |
     flags::FLAKEID_HAS_WORKER | flags::FLAKEID_HAS_NODES | flags::FLAKEID_HAS_EPOCH |
     flags::FLAKEID_HAS_TTL | flags::FLAKEID_HAS_WINDOW_MS | flags::FLAKEID_HAS_SEQUENCE_MASK |
-    flags::FLAKEID_HAS_MAX_WAIT;
+    flags::FLAKEID_HAS_MAX_WAIT | flags::FLAKEID_HAS_OPEN_WAIT;
 // [/options]
 
 /// The options of a lease. Without options, the lease is for any free node of the namespace
@@ -87,8 +87,8 @@ pub struct LeaseConfig {
     pub ttl_ms: u64,
     /// The longest time that a call waits without issuing an ID. This field requires the flag
     /// FLAKEID_HAS_MAX_WAIT; the default is 1 s or two ticks, whichever is longer. Opening a lease
-    /// may take up to 2 s longer because of the connection to the store, or up to 30 s in total if
-    /// the store grants nothing after a restart.
+    /// may take up to 2 s longer because of the connection to the store, or as long as open_wait_ms
+    /// if the store grants nothing after a restart.
     pub max_wait_ms: u64,
     /// NULL, or a function that is called for each lease event, on a library thread, one call at a
     /// time. The function should return quickly, may close and free the generator, and must not
@@ -110,6 +110,10 @@ pub struct LeaseConfig {
     pub reserved: u32,
     /// NULL, or a list of further options, which are set by name after the fields of this struct.
     pub options: *const OptionsHandle,
+    /// The longest time that opening a lease waits while the store grants nothing, for example
+    /// after a restart. This field requires the flag FLAKEID_HAS_OPEN_WAIT; the default is 30 s. If
+    /// the store would grant a node only later, opening fails at once.
+    pub open_wait_ms: u64,
     // [/options]
 }
 
@@ -210,6 +214,7 @@ impl LeaseConfig {
         set::flagged(builder, self.has, flags::FLAKEID_HAS_SEQUENCE_MASK, "sequence_mask", self.sequence_mask)?;
         set::unless_zero(builder, "sequence_start", self.sequence_start)?;
         set::flagged(builder, self.has, flags::FLAKEID_HAS_MAX_WAIT, "max_wait_ms", self.max_wait_ms)?;
+        set::flagged(builder, self.has, flags::FLAKEID_HAS_OPEN_WAIT, "open_wait_ms", self.open_wait_ms)?;
         // SAFETY: the caller guarantees that `clock_name` is NULL or NUL-terminated.
         unsafe { set::text(builder, "clock", self.clock_name)? };
         set::flag(builder, "reuse", true, "never_reuse", self.never_reuse)?;
@@ -237,7 +242,8 @@ impl LeaseConfig {
 /// one lease. In a forked child, the generator leases another node for its first ID. The caller
 /// owns the generator, and flakeid_generator_free() releases the node. If the process ends without
 /// calling flakeid_generator_free(), the node becomes free after ttl_ms. flakeid_generator_open()
-/// waits at most max_wait_ms plus 2 s, or 30 s while a restarted store grants nothing. Thread-safe.
+/// waits at most max_wait_ms plus 2 s, or open_wait_ms while a restarted store grants nothing.
+/// Thread-safe.
 ///
 /// Errors: FLAKEID_STORE_UNAVAILABLE, FLAKEID_STORE_REJECTED (a wrong password, a missing
 /// namespace, a layout other than the namespace's, the embedded store in a container, ...),

@@ -57,6 +57,7 @@ pub(crate) const SPELLING: flakeid_core::Spelling<'static> = flakeid_core::Spell
         ("window_fence", "window[1]"),
         ("max_ahead_ms", "max_ahead"),
         ("max_wait_ms", "max_wait"),
+        ("open_wait_ms", "open_wait"),
         ("refill_interval_ms", "refill_interval"),
         ("max_age_ms", "max_age"),
         ("max_window_ms", "max_window"),

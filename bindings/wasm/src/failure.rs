@@ -79,6 +79,7 @@ pub(crate) const SPELLING: flakeid_core::Spelling<'static> = flakeid_core::Spell
         ("sequence_start", "sequenceStart"),
         ("max_ahead_ms", "maxAheadMs"),
         ("max_wait_ms", "maxWaitMs"),
+        ("open_wait_ms", "openWaitMs"),
         ("boost_power", "boostPower"),
         ("padding_factor", "paddingFactor"),
         ("refill_interval_ms", "refillIntervalMs"),

@@ -60,3 +60,7 @@ pub use {
     namespaces::{CreatedNamespace, NamespaceBuilder},
     node_source::NodeSource,
 };
+
+/// The default of the option `open_wait`. It covers the 15 s for which a store with default bounds grants nothing after a
+/// restart.
+const OPEN_WAIT: std::time::Duration = std::time::Duration::from_secs(30);

@@ -53,6 +53,7 @@ fn lease_builder_options_match_the_option_table() {
         "sequence_mask: number",
         "sequence_start: number",
         "max_wait_ms: number",
+        "open_wait_ms: number",
         "clock: text",
         "reuse: flag",
         // [/options]
@@ -104,6 +105,7 @@ fn fetch_options_match_the_option_table() {
         "sequence_mask: number",
         "sequence_start: number",
         "max_wait_ms: number",
+        "open_wait_ms: number",
         // [/options]
     ];
     assert_options(&flakeid::fetch::FetchOptions::described(), &expected);

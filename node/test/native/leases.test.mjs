@@ -345,6 +345,19 @@ test('auto uses the store of the environment', async () => {
   await Promise.all([generator.close(), same.close()]);
 });
 
+test('lease waits while the store grants nothing', async () => {
+  const url = urlOf(storeDirectory());
+  await flakeid.createNamespace(url, 'late', { maxWindowMs: 1000, maxSkewMs: 100, quietMs: 3000 });
+  // Without this file, the store cannot exclude that it was restored.
+  rmSync(`${url.slice('sqlite://'.length)}-serial`);
+  const options = { namespace: 'late', windowMs: 1000, maxWaitMs: 1 };
+  const refused = { code: 'FLAKEID_FENCE_IN_FUTURE', message: /grants again/ };
+  await assert.rejects(Generator.lease(url, { ...options, openWaitMs: 0 }), refused);
+  const generator = await Generator.lease(url, options);
+  assert.ok(generator.nextId() > 0n);
+  await generator.close();
+});
+
 test('createNamespace succeeds again only with the same layout and options', async () => {
   const { createNamespace } = flakeid;
   const options = { layout: 'sonyflake', maxWindowMs: 60_000, history: false };

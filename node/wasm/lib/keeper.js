@@ -46,15 +46,16 @@ class Keeper {
       } catch (error) {
         if (error.code !== 'FLAKEID_LEASE_EXPIRED' && !this.#lease.lacksWindow()) throw error;
       }
-      const isGained = await this.#gain(gains, end);
+      const isGained = await this.#gain(gains, () => end);
       if (!isGained) return call();
     }
   }
 
   // Waits for the first node.
   async opened() {
-    const [, timeout] = this.#lease.timeouts();
-    const isGained = await this.#gain(0, performance.now() + timeout);
+    const begun = performance.now();
+    // The time becomes longer while the store grants nothing for a while.
+    const isGained = await this.#gain(0, () => begun + this.#lease.timeouts()[1]);
     if (!isGained) throw this.#lease.why();
   }
 
@@ -83,13 +84,13 @@ class Keeper {
     const asked = this.#asked;
     let [seen] = this.#lease.progress();
     for (;;) {
-      const left = end - performance.now();
-      await this.#changed(Math.max(0, left));
+      await this.#changed(Math.max(0, end() - performance.now()));
       if (this.#broken !== undefined) throw this.#broken;
       const [attempts, gains] = this.#lease.progress();
       if (gains !== since) return true;
       const isTried = this.#heard >= asked && attempts !== seen;
       seen = attempts;
+      const left = end() - performance.now();
       const cannotSucceed = isTried && this.#lease.cannotSucceed(left);
       if (left <= 0 || cannotSucceed || this.#isClosing) return false;
     }

@@ -4,13 +4,16 @@ import io.github.flakeid.CachedGenerator;
 import io.github.flakeid.FlakeidException;
 import io.github.flakeid.Generator;
 import io.github.flakeid.Layout;
+import io.github.flakeid.LeaseBuilder;
 import io.github.flakeid.LeaseStatus;
 import io.github.flakeid.LocalGenerator;
 import io.github.flakeid.NamespaceBuilder;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /** Leases a node from an SQLite store twice, the second time after its release. */
@@ -64,8 +67,32 @@ final class Leases {
                 "FLAKEID_INVALID_OPTION", () -> Generator.namespace("jdbc:postgresql://db/app", "orders").create());
     }
 
+    /** Opens a lease while the store grants nothing. */
+    private static void late(Path folder) throws IOException {
+        String url = "sqlite://" + folder.resolve("late.db");
+        Generator.namespace(url, "late")
+                .maxWindow(Duration.ofSeconds(1))
+                .maxSkew(Duration.ofMillis(100))
+                .quiet(Duration.ofSeconds(3))
+                .create();
+        // Without this file, the store cannot exclude that it was restored.
+        Files.delete(folder.resolve("late.db-serial"));
+        Supplier<LeaseBuilder> lease = () -> Generator.lease(url)
+                .namespace("late")
+                .window(Duration.ofSeconds(1))
+                .maxWait(Duration.ofMillis(1));
+        Refusals.refused("FLAKEID_FENCE_IN_FUTURE", () -> lease.get().openWait(Duration.ZERO).open());
+        Thread caller = Thread.currentThread();
+        Refusals.refused("FLAKEID_FENCE_IN_FUTURE", () -> lease.get().onEvent(event -> caller.interrupt()).open());
+        check(Thread.interrupted(), "the thread remains interrupted");
+        try (Generator generator = lease.get().open()) {
+            check(generator.nextId() > 0, "an ID after the wait");
+        }
+    }
+
     static void run() throws Exception {
         Path folder = Files.createTempDirectory("flakeid-java");
+        late(folder);
         String url = "sqlite://" + folder.resolve("flakeid.db");
         long last = 0;
         for (int turn = 0; turn < 2; turn++) {

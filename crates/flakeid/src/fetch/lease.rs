@@ -38,6 +38,7 @@ pub struct FetchLease {
     is_ended: bool,
     /// Whether the last call failed because the lease had no window. Initially true.
     lacks_window: Cell<bool>,
+    open_wait: Duration,
 }
 
 impl FetchLease {
@@ -66,8 +67,14 @@ impl FetchLease {
             Brokers::read(url, read.token, fraction(host::random())).map_err(rejected)?;
         let is_of_layout = given.layout().is_some();
         let keeper = FetchKeeper::new(read.options, is_of_layout, shown, brokers);
-        let lacks_window = Cell::new(true);
-        Ok(Self { keeper, given, is_closing: false, is_ended: false, lacks_window })
+        Ok(Self {
+            keeper,
+            given,
+            is_closing: false,
+            is_ended: false,
+            lacks_window: Cell::new(true),
+            open_wait: read.open_wait,
+        })
     }
 
     /// Prepares the next [`request`](Self::request) if one is due. The host calls this method when [`rest`](Self::rest)
@@ -245,10 +252,12 @@ impl FetchLease {
         self.keeper.options.max_wait
     }
 
-    /// The longest time that opening the lease may take.
+    /// The longest time that opening the lease may take. It becomes longer while the store grants nothing for a while,
+    /// for example after a restart.
     #[must_use]
-    pub const fn open_timeout(&self) -> Duration {
-        self.keeper.options.max_wait.saturating_add(CONNECT_TIMEOUT)
+    pub fn open_timeout(&self) -> Duration {
+        let timeout = self.keeper.options.max_wait.saturating_add(CONNECT_TIMEOUT);
+        if self.keeper.progress().is_passing() { timeout.max(self.open_wait) } else { timeout }
     }
 }
 

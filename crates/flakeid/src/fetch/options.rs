@@ -1,9 +1,11 @@
 //! The options of a lease from a broker, which are set by name.
 
 use std::fmt;
+use std::time::Duration;
 
 use flakeid_core::{Error, Layout, NamedOption, SetByName};
 
+use crate::OPEN_WAIT;
 use flakeid_protocol::Identity;
 use flakeid_protocol::keeper::LeaseOptions;
 
@@ -32,6 +34,7 @@ pub(super) struct ParsedOptions {
     pub(super) options: LeaseOptions,
     /// The token that this process sends to the broker.
     pub(super) token: Option<String>,
+    pub(super) open_wait: Duration,
 }
 
 impl FetchOptions {
@@ -64,7 +67,8 @@ impl FetchOptions {
     /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) and
     /// [`FieldOutOfRange`](flakeid_core::ErrorKind::FieldOutOfRange) for invalid options.
     pub(super) fn read(&self, layout: Layout) -> Result<ParsedOptions, Error> {
-        let mut read = ParsedOptions { options: LeaseOptions::new(layout), token: None };
+        let mut read =
+            ParsedOptions { options: LeaseOptions::new(layout), token: None, open_wait: OPEN_WAIT };
         for (name, text) in &self.given {
             read.set_text(name, text)?;
         }
@@ -104,6 +108,7 @@ impl SetByName for ParsedOptions {
         NamedOption::duration("ttl_ms", |read, ttl| read.options.set_ttl(ttl)),
         NamedOption::duration("window_ms", |read, window| read.options.set_window(window)),
         NamedOption::duration("max_wait_ms", |read, max_wait| read.options.max_wait = max_wait),
+        NamedOption::duration("open_wait_ms", |read, open_wait| read.open_wait = open_wait),
         NamedOption::text("overflow", |read, text| {
             text.parse().map(|overflow| read.options.policy.overflow = overflow)
         }),

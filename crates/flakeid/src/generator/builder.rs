@@ -10,6 +10,7 @@ use flakeid_core::{
 };
 
 use super::Generator;
+use crate::OPEN_WAIT;
 use crate::broker::Broker;
 use crate::default_store::default_store_url;
 use crate::keeper::{Lease, LeaseClock, Observer, StoreSource};
@@ -51,10 +52,6 @@ pub struct LeaseBuilder {
     observer: Option<Arc<Observer>>,
     open_wait: Duration,
 }
-
-/// The default of [`LeaseBuilder::open_wait`]. It covers the 15 s for which a store with default bounds grants nothing
-/// after a restart.
-const OPEN_WAIT: Duration = Duration::from_secs(30);
 
 impl LeaseBuilder {
     /// Returns a builder for a lease from a store whose URL has already been parsed. [`Generator::lease`] does the
@@ -349,6 +346,7 @@ impl SetByName for LeaseBuilder {
         NamedOption::duration("ttl_ms", |b, ttl| b.options.set_ttl(ttl)),
         NamedOption::duration("window_ms", |b, window| b.options.set_window(window)),
         NamedOption::duration("max_wait_ms", |b, max_wait| b.options.max_wait = max_wait),
+        NamedOption::duration("open_wait_ms", |b, open_wait| b.open_wait = open_wait),
         NamedOption::text("overflow", |b, text| {
             text.parse().map(|overflow| b.options.policy.overflow = overflow)
         }),

@@ -73,6 +73,15 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
     }
 
     /**
+     * Sets the longest time that opening a lease waits while the store grants nothing, for example after a restart;
+     * the default is 30 s. If the store would grant a node only later, opening fails at once.
+     */
+    public LeaseBuilder openWait(Duration openWait) {
+        settings.duration("open_wait_ms", "openWait", openWait);
+        return this;
+    }
+
+    /**
      * Sets whether a node that was leased before may be leased again; the default is true. Without reuse, each
      * start of the program uses up a node, until no node is left.
      */
@@ -96,8 +105,8 @@ public final class LeaseBuilder extends Options<LeaseBuilder> {
     // [/options]
 
     /**
-     * Leases the node, and creates the generator. Waits at most {@code maxWait} plus 2 s, or 30 s
-     * while a restarted store grants nothing.
+     * Leases the node, and creates the generator. Waits at most {@code maxWait} plus 2 s, or {@code openWait}
+     * while a restarted store grants nothing. An interrupt of the thread ends the wait.
      *
      * @throws FlakeidException {@code FLAKEID_STORE_UNAVAILABLE}, {@code FLAKEID_STORE_REJECTED},
      *     {@code FLAKEID_NO_FREE_NODE}, {@code FLAKEID_CLOCK_SKEW}, {@code FLAKEID_FENCE_IN_FUTURE}, and the codes of

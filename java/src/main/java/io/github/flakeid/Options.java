@@ -87,8 +87,8 @@ abstract class Options<B extends Options<B>> {
 
     /**
      * Sets the longest time that a call waits without issuing an ID; the default is 1 s or two ticks, whichever is
-     * longer. Opening a lease may take up to 2 s longer because of the connection to the store, or up to 30 s in
-     * total if the store grants nothing after a restart.
+     * longer. Opening a lease may take up to 2 s longer because of the connection to the store, or as long as
+     * {@code openWait} if the store grants nothing after a restart.
      */
     public B maxWait(Duration maxWait) {
         settings.duration("max_wait_ms", "maxWait", maxWait);

@@ -51,7 +51,10 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  *     is 0
  * @param maxWait the longest time that a call waits without issuing an ID; the default is 1 s or two
  *     ticks, whichever is longer. Opening a lease may take up to 2 s longer because of the connection to
- *     the store, or up to 30 s in total if the store grants nothing after a restart
+ *     the store, or as long as {@code openWait} if the store grants nothing after a restart
+ * @param openWait the longest time that opening a lease waits while the store grants nothing, for
+ *     example after a restart; the default is 30 s. If the store would grant a node only later, opening
+ *     fails at once
  * @param clock the clock: {@code gated}, {@code system} or {@code coarse}; the default is {@code gated}.
  *     With {@code gated}, the time is exact, and on suitable processors the system clock is read only a
  *     few times per millisecond. With {@code system}, the system clock is read for every ID. With {@code
@@ -82,6 +85,7 @@ public record FlakeIdProperties(
         Long sequenceMask,
         Integer sequenceStart,
         Duration maxWait,
+        Duration openWait,
         String clock,
         Boolean reuse,
         // [/options]
@@ -122,6 +126,7 @@ public record FlakeIdProperties(
         set(sequenceMask, lease::sequenceMask);
         set(sequenceStart, lease::sequenceStart);
         set(maxWait, lease::maxWait);
+        set(openWait, lease::openWait);
         set(clock, lease::clock);
         set(reuse, lease::reuse);
         // [/options]
@@ -138,6 +143,7 @@ public record FlakeIdProperties(
         refuse("node-count", nodeCount);
         refuse("ttl", ttl);
         refuse("window", window);
+        refuse("open-wait", openWait);
         refuse("reuse", reuse);
         // [/options]
         GeneratorBuilder fixed = Generator.builder();
