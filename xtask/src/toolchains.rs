@@ -27,7 +27,7 @@ pub(crate) enum Toolchain {
     Prisma,
     /// Jest and Vitest.
     Runners,
-    /// Bun and Deno.
+    /// Bun, Deno and workerd.
     Runtimes,
 }
 

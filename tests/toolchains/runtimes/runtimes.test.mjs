@@ -30,3 +30,14 @@ test('Bun runs a bundle of both packages', (t) => {
 test('Deno runs both packages', (t) => {
   run(t, 'deno', 'run', '--node-modules-dir=manual', '--allow-all', 'ids.mjs');
 });
+
+// In production, a worker's clock stands still while code runs.
+test('workerd ends calls of the WebAssembly package while its clock stands still', () => {
+  const bundle = ['build', 'worker.mjs', '--target=browser', '--external=flakeid.wasm'];
+  const program = (name) => `node_modules/.bin/${name}`;
+  const built = spawnSync(program('bun'), [...bundle, '--outdir=dist'], { encoding: 'utf8' });
+  assert.equal(built.status, 0, built.stderr);
+  const options = { encoding: 'utf8', timeout: 60_000 };
+  const { status, stdout, stderr } = spawnSync(program('workerd'), ['test', 'config.capnp'], options);
+  assert.equal(status, 0, stdout + stderr);
+});
