@@ -94,7 +94,8 @@ pub(crate) fn attack(to: Addresses, length: Duration) -> Result<(), Failure> {
             ("streams that nobody reads", 0, Counts::default()),
             ("leases in a loop", 0, Counts::default()),
         ];
-        let [strangers, http, redis, grpc, unread, leases] = attacks.each_ref().map(|of| of.2.clone());
+        let [strangers, http, redis, grpc, unread, leases] =
+            attacks.each_ref().map(|of| of.2.clone());
         for _ in 0..STRANGERS {
             tokio::spawn(ask_without_token(to, strangers.clone()));
         }
@@ -117,12 +118,18 @@ pub(crate) fn attack(to: Addresses, length: Duration) -> Result<(), Failure> {
         tokio::spawn(lease_forever(to, leases));
         sleep(length).await;
         let seconds = began.elapsed().as_secs_f64();
-        let rates = attacks.iter().map(|(name, intended, counts)| {
+        let rate = |(name, intended, counts): &(&str, u32, Counts)| {
             let responses = counts.all();
             let per_second = responses.values().sum::<u64>() as f64 / seconds;
-            json!({ "name": name, "intended": intended, "per_second": per_second, "responses": responses })
-        });
-        println!("{}", Value::from_iter(rates));
+            json!({
+                "name": name,
+                "intended": intended,
+                "per_second": per_second,
+                "responses": responses,
+            })
+        };
+        let rates: Value = attacks.iter().map(rate).collect();
+        println!("{rates}");
         Ok(())
     })
 }
