@@ -121,9 +121,10 @@ impl Location {
     #[cfg(feature = "http")]
     #[doc(hidden)]
     pub fn broker_reader(&self) -> Result<super::http::BrokerReader, Fault> {
-        match self.is_broker() {
-            true => super::http::BrokerReader::new(&self.url),
-            false => Err(Fault::Rejected(format!("{self} is a store, not a broker"))),
+        if self.is_broker() {
+            super::http::BrokerReader::new(&self.url)
+        } else {
+            Err(Fault::Rejected(format!("{self} is a store, not a broker")))
         }
     }
 

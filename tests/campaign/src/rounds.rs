@@ -62,7 +62,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::ValueEnum;
+    use flakeid_test_servers::KINDS;
 
     use super::*;
 
@@ -84,7 +84,7 @@ mod tests {
         let summary = Summary::parse("{\"store\":\"redis\",\"seed\":4}\n").unwrap_or_default();
         let pending =
             |rounds: &Rounds, store| rounds.pending(store, 3, &summary).take(4).collect::<Vec<_>>();
-        let redis = StoreKind::from_str("redis", false).unwrap();
+        let redis = StoreKind::Server(&KINDS[2]);
         assert_eq!(pending(&rounds(Some(3), None), redis), [(redis, 3), (redis, 5)]);
         let first = pending(&rounds(None, Some(Duration::from_secs(60))), StoreKind::All);
         assert_eq!(first[0], (StoreKind::Sqlite, 3));
