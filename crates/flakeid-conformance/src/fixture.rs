@@ -8,7 +8,7 @@ use flakeid_core::Layout;
 use super::StoreUnderTest;
 use super::log::Log;
 use flakeid_protocol::operations::{self, BlockRenewal, BlockRenewed, Listing, Repair};
-use flakeid_protocol::store::{Fault, Store};
+use flakeid_protocol::store::{Fault, Ledger, Store};
 use flakeid_protocol::{
     Acquire, Bounds, Grant, Identity, Namespace, Owner, Refusal, Release, Renew, Renewed, Token,
 };
@@ -95,6 +95,11 @@ impl<'a> Fixture<'a> {
         Acquire { identity: Identity::Node(node), ..self.request() }
     }
 
+    /// Builds an acquire request for a fixed node, with the longest window that the namespace allows.
+    pub(super) fn longest_request(&self, node: u64) -> Acquire {
+        Acquire { window_ms: self.namespace.bounds.max_window_ms, ..self.request_node(node) }
+    }
+
     /// Builds an acquire request for the node that the holder with the given name last held.
     pub(super) fn request_name(&self, name: &str) -> Acquire {
         let owner = Owner { name: name.into(), host: "test".into(), pid: 1 };
@@ -137,6 +142,20 @@ impl Client<'_> {
                 self.fixture.read_at(client_now),
             )
         });
+        if let Ok(grant) = &answer {
+            self.fixture.log().record_grant(grant);
+        }
+        answer
+    }
+
+    /// Sends an acquire request once, and calls `meanwhile` between the store's first read and its write.
+    pub(super) fn acquire_paused(
+        &mut self,
+        request: &Acquire,
+        meanwhile: &mut (dyn FnMut() + Send),
+    ) -> Result<Grant, Fault> {
+        let mut paused = PausedStore { store: &mut *self.store, meanwhile: Some(meanwhile) };
+        let answer = operations::acquire(&mut paused, &self.fixture.namespace.name, request);
         if let Ok(grant) = &answer {
             self.fixture.log().record_grant(grant);
         }
@@ -280,6 +299,37 @@ impl Client<'_> {
                 Err(fault) => panic!("{fault:?}"),
             }
         })
+    }
+}
+
+/// A connection that calls a function once, between the reads and the write of a transaction.
+struct PausedStore<'a> {
+    store: &'a mut dyn Store,
+    meanwhile: Option<&'a mut (dyn FnMut() + Send)>,
+}
+
+impl Store for PausedStore<'_> {
+    fn transact(
+        &mut self,
+        namespace: &str,
+        work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let Self { store, meanwhile } = self;
+        store.transact(namespace, &mut |ledger| {
+            work(ledger)?;
+            if let Some(call) = meanwhile.take() {
+                call();
+            }
+            Ok(())
+        })
+    }
+
+    fn prepare(&mut self) -> Result<(), Fault> {
+        self.store.prepare()
+    }
+
+    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
+        self.store.namespaces()
     }
 }
 

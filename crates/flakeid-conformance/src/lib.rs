@@ -12,6 +12,7 @@
 )]
 
 pub mod batches;
+pub mod campaigns;
 pub mod clocks;
 pub mod continuations;
 pub mod crashes;

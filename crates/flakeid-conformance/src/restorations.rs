@@ -1,13 +1,9 @@
 //! Tests of a store that is restored from a backup.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use super::StoreUnderTest;
-use super::fixture::{Fixture, fresh_name, renewal};
-use flakeid_core::Layout;
-use flakeid_protocol::operations;
+use super::fixture::{Fixture, renewal};
 use flakeid_protocol::store::Continuity;
-use flakeid_protocol::{Acquire, Bounds, Namespace, Refusal, Release, Renew};
+use flakeid_protocol::{Refusal, Release, Renew};
 
 /// Checks that a restored store grants nothing until new windows can start above all earlier windows, including windows
 /// granted after the backup.
@@ -99,88 +95,4 @@ pub fn tokens_of_a_restored_copy_are_void(under_test: &dyn StoreUnderTest) {
     let silent_row = client.list().rows.into_iter().find(|row| row.node == 2).unwrap();
     assert!(silent_row.fence >= silent.fence, "{silent_row:?}");
     fixture.log().check_disjoint();
-}
-
-/// Checks that no restore lets a store grant a tick twice. In each of the `rounds`, a new namespace has random bounds,
-/// with windows from the shortest to an hour, and ticks of a millisecond or a second. The copy that is restored was made
-/// before the first grant in half of the rounds. The environment variable `FLAKEID_TEST_RESTORES` overrides `rounds`.
-///
-/// The store must be one in which a new namespace can grant nodes right after a restore.
-///
-/// # Panics
-/// If the store grants a tick twice, leaves the floor below a granted tick, or grants nothing in all rounds.
-pub fn random_restores_repeat_no_tick(under_test: &dyn StoreUnderTest, rounds: u32) {
-    let rounds = std::env::var("FLAKEID_TEST_RESTORES")
-        .map_or(rounds, |text| text.parse().expect("FLAKEID_TEST_RESTORES is a number"));
-    let mut grants = 0;
-    for round in 0..rounds {
-        let mut random = Random { round, drawn: 0 };
-        let fixture = Fixture::with_namespace(under_test, &random.namespace());
-        let window_ms = fixture.namespace.bounds.max_window_ms;
-        let mut client = fixture.client();
-        let copied_after = random.below(6).saturating_sub(3);
-        let mut copy = None;
-        for step in 0..3 {
-            if step == copied_after {
-                copy = Some(under_test.backup());
-            }
-            let node = random.below(3);
-            let request = Acquire { window_ms, ..fixture.request_node(node) };
-            // A node that is taken over too often is too far ahead.
-            let Ok(grant) = client.acquire(&request) else { continue };
-            grants += 1;
-            if random.below(2) == 0 {
-                let _ = client.renew(&renewal(&grant, grant.fence + 1));
-            }
-        }
-        drop(client);
-        under_test.restore(copy.expect("a copy"));
-        fixture.log().record_restoration();
-
-        let highest = fixture.log().highest();
-        let mut client = fixture.client();
-        for node in 0..3 {
-            let request = Acquire { window_ms, ..fixture.request_node(node) };
-            if let Err(Refusal::Foreign(_)) = client.acquire(&request) {
-                client.persist(operations::adopt).expect("an operator may adopt a copy");
-            }
-        }
-        fixture.log().check_disjoint();
-        let listing = client.list();
-        assert!(listing.namespace.floor >= highest, "round {round}: {highest} {listing:?}");
-    }
-    assert!(grants >= rounds, "{grants} grants in {rounds} rounds");
-}
-
-/// Numbers that are the same in each run.
-struct Random {
-    round: u32,
-    drawn: u32,
-}
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        (self.round, self.drawn).hash(&mut hasher);
-        self.drawn += 1;
-        hasher.finish() % end
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len() as u64) as usize]
-    }
-
-    fn namespace(&mut self) -> Namespace {
-        let seconds: Layout = "t31.n10.s22@1767225600000/1s".parse().expect("a layout");
-        let layout = self.pick(&[Layout::TWITTER, seconds]);
-        let unit = layout.unit_ms();
-        let bounds = Bounds {
-            max_window_ms: self.pick(&[2 * unit, 300.max(2 * unit), 10_000, 60_000, 3_600_000]),
-            max_ahead_ms: self.pick(&[0, 20_000, 3_600_000]),
-            max_skew_ms: self.pick(&[1_000, 1_500]),
-            quiet_ms: 0,
-        };
-        let bounds = bounds.with_usual_quiet(&layout);
-        Namespace { bounds, ..Namespace::new(&fresh_name("round"), layout) }
-    }
 }

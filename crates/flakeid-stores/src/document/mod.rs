@@ -10,8 +10,9 @@
 //!   no lease can be in use; see [`OldDocuments`](crate::backend::OldDocuments). An object that gets its identity only when it is created is created
 //!   without a namespace, so that a namespace and its identity always appear in one write.
 //! - **Late writes**: a process may be paused between its read and its write, while the store is restored to the state
-//!   that the process read. The store's times of both responses show the pause, and the process then gives the
-//!   document another run before it does anything else, so that the namespace counts as restored.
+//!   that the process read. The store's times of both responses show the pause, and the process then does not use what it
+//!   wrote. Other processes see a restored document: its identity is that of the object that was read, or it was changed
+//!   at another time than it says.
 //! - **The store's clock** is the middle of the second in the `Date` header of a response.
 //! - **History**: new entries are part of the document, so that one write confirms a grant with its history. After
 //!   [`TAIL`](history::TAIL) entries, a transaction moves some of them to a history document, and begins another history

@@ -1,9 +1,8 @@
 //! The implementation of `Store` for documents: the attempts of a transaction.
 
-use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use super::transaction::{Timing, Transaction};
+use super::transaction::Transaction;
 use super::{Documents, Key};
 use crate::random;
 use crate::retry::{Conflicts, gave_up, retry};
@@ -22,17 +21,7 @@ const LEAST_PAUSE: Duration = Duration::from_millis(20);
 const ATTEMPTS_PAUSED: u32 = 8;
 
 /// A store that keeps each namespace in one document.
-pub(crate) struct DocumentStore<D> {
-    documents: D,
-    /// The namespaces to which this connection wrote late, and which do not have another run yet.
-    written_late: BTreeSet<String>,
-}
-
-impl<D> DocumentStore<D> {
-    pub(crate) const fn new(documents: D) -> Self {
-        Self { documents, written_late: BTreeSet::new() }
-    }
-}
+pub(crate) struct DocumentStore<D>(pub(crate) D);
 
 impl<D: Documents> Store for DocumentStore<D> {
     fn transact(
@@ -41,57 +30,8 @@ impl<D: Documents> Store for DocumentStore<D> {
         work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         Namespace::check_name(namespace).map_err(|error| Fault::Rejected(error.to_string()))?;
-        self.repair(namespace)?;
-        match self.attempts(namespace, &mut |transaction| work(transaction))? {
-            Timing::InTime => Ok(()),
-            Timing::Late(ms) => {
-                self.written_late.insert(namespace.to_owned());
-                self.repair(namespace)?;
-                Err(Fault::Unavailable(format!(
-                    "{}: the document of namespace {namespace:?} was written {ms} ms after it was read, because this \
-                     process was paused or a clock was set; the store may have been restored in the meantime",
-                    self.documents.shown()
-                )))
-            }
-        }
-    }
-
-    fn prepare(&mut self) -> Result<(), Fault> {
-        self.documents.prepare()
-    }
-
-    fn is_prepared(&mut self) -> Result<bool, Fault> {
-        self.documents.is_prepared()
-    }
-
-    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
-        self.documents.names()
-    }
-}
-
-impl<D: Documents> DocumentStore<D> {
-    /// Gives the namespace another run if this connection wrote to it late.
-    fn repair(&mut self, namespace: &str) -> Result<(), Fault> {
-        while self.written_late.contains(namespace) {
-            let repaired = self.attempts(namespace, &mut |transaction| {
-                transaction.forget_run();
-                Ok(())
-            })?;
-            if repaired == Timing::InTime {
-                self.written_late.remove(namespace);
-            }
-        }
-        Ok(())
-    }
-
-    /// Runs `work` until its changes are written.
-    fn attempts(
-        &mut self,
-        namespace: &str,
-        work: &mut dyn FnMut(&mut Transaction<'_, D>) -> Result<(), Fault>,
-    ) -> Result<Timing, Fault> {
         // The attempts borrow the store of documents.
-        let shown = self.documents.shown().to_owned();
+        let shown = self.0.shown().to_owned();
         let pause = |conflicts: &Conflicts| {
             longest_pause(conflicts.attempt, conflicts.elapsed).mul_f64(random::fraction())
         };
@@ -99,8 +39,20 @@ impl<D: Documents> DocumentStore<D> {
             TRANSACTION_TIMEOUT,
             pause,
             |conflicts| gave_up(&shown, namespace, TRANSACTION_TIMEOUT, conflicts),
-            |conflicts| attempt(&mut self.documents, namespace, conflicts, work),
+            |conflicts| attempt(&mut self.0, namespace, conflicts, work),
         )
+    }
+
+    fn prepare(&mut self) -> Result<(), Fault> {
+        self.0.prepare()
+    }
+
+    fn is_prepared(&mut self) -> Result<bool, Fault> {
+        self.0.is_prepared()
+    }
+
+    fn namespaces(&mut self) -> Result<Vec<String>, Fault> {
+        self.0.names()
     }
 }
 
@@ -109,8 +61,8 @@ fn attempt<D: Documents>(
     documents: &mut D,
     namespace: &str,
     conflicts: u32,
-    work: &mut dyn FnMut(&mut Transaction<'_, D>) -> Result<(), Fault>,
-) -> Result<Timing, Fault> {
+    work: &mut dyn FnMut(&mut dyn Ledger) -> Result<(), Fault>,
+) -> Result<(), Fault> {
     let read_at = Instant::now();
     let reading = documents.read(Key::Namespace(namespace))?;
     let mut transaction = Transaction::new(documents, namespace, reading, read_at)?;
@@ -160,6 +112,7 @@ mod tests {
         identity: &'static str,
         text: String,
         nonce: Token,
+        changed: i64,
     }
 
     #[derive(Clone)]
@@ -201,7 +154,7 @@ mod tests {
             let stored = server.object.as_ref().map(|object| Stored {
                 text: object.text.clone(),
                 version: (object.nonce, object.identity),
-                change: Change::Unknown,
+                change: Change::At(object.changed),
             });
             let identity = server.object.as_ref().map(|object| object.identity.to_owned());
             Ok(Reading { now: server.now, identity, stored })
@@ -221,7 +174,8 @@ mod tests {
                 return Err(Fault::Conflict);
             }
             let identity = current.map_or(server.next_identity, |(_, identity)| identity);
-            server.object = Some(Object { identity, text: text.to_owned(), nonce });
+            server.object =
+                Some(Object { identity, text: text.to_owned(), nonce, changed: server.now });
             server.writes.push(text.to_owned());
             Ok(server.now)
         }
@@ -246,7 +200,7 @@ mod tests {
     #[test]
     fn first_object_has_no_namespace_until_its_identity_is_known() {
         let connection = Connection::new();
-        let mut store = DocumentStore::new(connection.clone());
+        let mut store = DocumentStore(connection.clone());
         init(&mut store, &Namespace::new("orders", Layout::TWITTER)).unwrap();
         let parse = |text: &String| serde_json::from_str::<Value>(text).unwrap();
         let writes: Vec<Value> = connection.server().writes.iter().map(parse).collect();
@@ -258,7 +212,7 @@ mod tests {
     #[test]
     fn process_that_ended_after_the_first_write_is_continued_by_the_next() {
         let connection = Connection::new();
-        let mut store = DocumentStore::new(connection.clone());
+        let mut store = DocumentStore(connection.clone());
         let namespace = Namespace::new("orders", Layout::TWITTER);
         init(&mut store, &namespace).unwrap();
         let first = connection.server().writes[0].clone();
@@ -273,7 +227,7 @@ mod tests {
     #[test]
     fn copy_from_before_the_first_grant_counts_as_restored_in_another_object() {
         let connection = Connection::new();
-        let mut store = DocumentStore::new(connection.clone());
+        let mut store = DocumentStore(connection.clone());
         init(&mut store, &Namespace::new("orders", Layout::TWITTER)).unwrap();
         let copy = connection.server().object.clone().unwrap();
         connection.acquire(&mut store).unwrap();
@@ -284,18 +238,18 @@ mod tests {
     #[test]
     fn grant_that_was_written_late_is_not_used_and_counts_as_restored() {
         let connection = Connection::new();
-        let mut store = DocumentStore::new(connection.clone());
+        let mut store = DocumentStore(connection.clone());
         init(&mut store, &Namespace::new("orders", Layout::TWITTER)).unwrap();
         connection.acquire(&mut store).unwrap();
         connection.server().pause_ms = 5_000;
         let late = connection.acquire(&mut store);
         let Err(Fault::Unavailable(text)) = &late else { panic!("{late:?}") };
         assert!(text.contains("5000 ms after it was read"), "{text}");
-        let mut other = DocumentStore::new(connection.clone());
+        let mut other = DocumentStore(connection.clone());
         assert!(is_restored(&connection.acquire(&mut other)));
 
         let connection = Connection::new();
-        let mut store = DocumentStore::new(connection.clone());
+        let mut store = DocumentStore(connection.clone());
         init(&mut store, &Namespace::new("orders", Layout::TWITTER)).unwrap();
         connection.server().pause_ms = 4_500;
         connection.acquire(&mut store).unwrap();

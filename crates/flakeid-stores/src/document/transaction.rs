@@ -55,16 +55,6 @@ pub(super) struct Transaction<'a, D: Documents> {
     history: BTreeMap<(usize, u64), HistoryDocument<D::Version>>,
 }
 
-/// The time of a transaction's write.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Timing {
-    /// So soon after the read that no restore can have come in between.
-    InTime,
-    /// Later, by this number of milliseconds after the read. The store may have been restored in the meantime to the
-    /// state that was read, so nothing that the transaction granted may be used.
-    Late(i64),
-}
-
 /// A history document that was read, and its changes.
 struct HistoryDocument<V> {
     version: Option<V>,
@@ -120,16 +110,10 @@ impl<'a, D: Documents> Transaction<'a, D> {
         })
     }
 
-    /// Gives the document, if it exists, another run, so that the namespace counts as restored.
-    pub(super) fn forget_run(&mut self) {
-        self.run = random::token().to_text();
-        self.changed = self.version.is_some();
-    }
-
     /// Writes all changes. `conflicts` is the number of earlier attempts.
-    pub(super) fn commit(mut self, conflicts: u32) -> Result<Timing, Fault> {
+    pub(super) fn commit(mut self, conflicts: u32) -> Result<(), Fault> {
         if !self.changed {
-            return Ok(Timing::InTime);
+            return Ok(());
         }
         let Some(identity) = self.identity.take() else {
             return self.create_without_namespace();
@@ -166,14 +150,24 @@ impl<'a, D: Documents> Transaction<'a, D> {
         }
         let key = Key::Namespace(self.name);
         let written = self.documents.write(key, &text, nonce, self.version.as_ref())?;
-        // The age by the store's clock includes a pause after the check above, and the time that this host slept.
+        // The age by the store's clock includes a pause after the check above, and the time that this host slept. The
+        // store may have been restored in the meantime to the state that was read, so nothing that was granted may be
+        // used.
         let age = written.saturating_sub(self.now);
-        Ok(if age <= LONGEST_WRITE_MS as i64 { Timing::InTime } else { Timing::Late(age) })
+        if age > LONGEST_WRITE_MS as i64 {
+            return Err(Fault::Unavailable(format!(
+                "{}: the document of namespace {:?} was written {age} ms after it was read, because this process was \
+                 paused or a clock was set; the store may have been restored in the meantime",
+                self.documents.shown(),
+                self.name
+            )));
+        }
+        Ok(())
     }
 
     /// Creates an object without a namespace, which cannot grant anything, and begins the transaction again. The object
     /// then has an identity. If this process ends before, the next one finds the same object.
-    fn create_without_namespace(self) -> Result<Timing, Fault> {
+    fn create_without_namespace(self) -> Result<(), Fault> {
         let mut document = NamespaceDocument::new(self.run);
         document.written = self.now;
         let nonce = random::token();

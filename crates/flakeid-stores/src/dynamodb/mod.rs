@@ -69,7 +69,7 @@ fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     };
     // The request checks the connection, the credentials and the table.
     store.identify()?;
-    Ok(Box::new(DocumentStore::new(store)))
+    Ok(Box::new(DocumentStore(store)))
 }
 
 struct DynamoDb {

@@ -7,16 +7,17 @@
 //!   namespace's history have the suffix `.history-<part>-<number>`. All have the label
 //!   `app.kubernetes.io/managed-by: flakeid`.
 //! - The service account needs the verbs `get`, `list`, `create` and `patch` for `configmaps`.
-//! - Reads are reads of etcd's current data. A write is a JSON Patch that tests the random nonce and the UID that were
-//!   read. A `ConfigMap` is created without a namespace, because it gets its UID only then.
+//! - Reads are reads of etcd's current data. A write is a JSON Patch that tests the random nonce, the UID and the resource
+//!   version that were read. A `ConfigMap` is created without a namespace, because it gets its UID only then.
 //! - The store's clock is the clock of the API server that responds: flakeid uses the middle of the second in the
 //!   response's `Date` header. With the default `max_skew` of one second, the clocks of all API servers must be accurate
 //!   to half a second.
 //! - **Restores**: each document contains the UID of its `ConfigMap`, and the time at which it was written. The namespace
 //!   counts as restored if the `ConfigMap` has another UID, if another program owns its data according to
-//!   `managedFields`, or if the document is older than `max_window + 2 × max_skew`, but at least 60 s. The first case is
-//!   an object that was deleted and created again; the second is a copy that was applied or replaced; the third is a
-//!   restored snapshot of etcd, and also a namespace in which no lease was in use.
+//!   `managedFields`, if flakeid changed the data more than 4.5 s before or after that time, or if the document is older
+//!   than `max_window + 2 × max_skew`, but at least 60 s. The first case is an object that was deleted and created again;
+//!   the second is a copy that was applied or replaced; the third is a write by a process that was paused since its read;
+//!   the fourth is a restored snapshot of etcd, and also a namespace in which no lease was in use.
 //! - **Not detected**, in addition to the cases that [no store detects](flakeid_protocol::store): a snapshot of etcd that
 //!   is restored within 60 s after it was saved, and a write by a program that uses the field manager `flakeid`.
 
@@ -29,6 +30,7 @@ use serde_json::{Value, json};
 use crate::backend::{Backend, Connect, DocumentLimits, OldDocuments};
 use crate::document::{Change, Client, DocumentStore, Documents, Key, Reading, Response, Stored};
 use access::Access;
+use flakeid_core::Rfc3339;
 use flakeid_protocol::Token;
 use flakeid_protocol::store::{Fault, Store};
 use flakeid_protocol::url::ServerUrl;
@@ -69,7 +71,7 @@ fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     };
     // The request checks the connection and the permissions.
     store.read(Key::Namespace("connection-check"))?;
-    Ok(Box::new(DocumentStore::new(store)))
+    Ok(Box::new(DocumentStore(store)))
 }
 
 struct Kubernetes {
@@ -155,14 +157,16 @@ fn is_plain(text: &str) -> bool {
     text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
 }
 
-/// Returns who last changed the document according to the `managedFields` of a `ConfigMap`'s metadata.
+/// Returns the last change of the document according to the `managedFields` of a `ConfigMap`'s metadata. The time of a
+/// change has whole seconds, so the middle of the second is used.
 fn change(metadata: &Value) -> Change {
     let fields = metadata["managedFields"].as_array();
     let Some(fields) = fields.filter(|fields| !fields.is_empty()) else { return Change::Unknown };
-    let is_own = fields.iter().any(|entry| {
+    let own = fields.iter().find(|entry| {
         entry["manager"] == MANAGER && entry["fieldsV1"]["f:data"]["f:document"].is_object()
     });
-    if is_own { Change::Unknown } else { Change::Foreign }
+    let second = own.and_then(|entry| Rfc3339::parse(entry["time"].as_str()?));
+    second.map_or(Change::Foreign, |second| Change::At(second + 500))
 }
 
 /// The version of a document.
@@ -171,6 +175,8 @@ struct Version {
     nonce: String,
     /// The UID of the `ConfigMap`.
     uid: String,
+    /// The `resourceVersion` of the `ConfigMap`. A copy that is put back changes it, but contains the same nonce.
+    resource: String,
 }
 
 impl Documents for Kubernetes {
@@ -201,6 +207,7 @@ impl Documents for Kubernetes {
         let object: Value = serde_json::from_str(&answer.body).unwrap_or_default();
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let (data, metadata) = (&object["data"], &object["metadata"]);
+        let resource = text(&metadata["resourceVersion"]).unwrap_or_default();
         let (Some(document), Some(nonce), Some(uid)) =
             (text(&data["document"]), text(&data["nonce"]), text(&metadata["uid"]))
         else {
@@ -210,7 +217,7 @@ impl Documents for Kubernetes {
             )));
         };
         let change = change(metadata);
-        let (identity, version) = (Some(uid.clone()), Version { nonce, uid });
+        let (identity, version) = (Some(uid.clone()), Version { nonce, uid, resource });
         let stored = Stored { text: document, version, change };
         Ok(Reading { now, identity, stored: Some(stored) })
     }
@@ -230,6 +237,7 @@ impl Documents for Kubernetes {
         let answer = if let Some(version) = version {
             let patch = json!([
                 { "op": "test", "path": "/metadata/uid", "value": version.uid },
+                { "op": "test", "path": "/metadata/resourceVersion", "value": version.resource },
                 { "op": "test", "path": "/data/nonce", "value": version.nonce },
                 { "op": "add", "path": "/data/namespace", "value": name },
                 { "op": "replace", "path": "/data/nonce", "value": nonce },
@@ -295,9 +303,13 @@ mod tests {
 
     #[test]
     fn change_is_foreign_if_another_manager_owns_the_document() {
-        let entry = |manager: &str, field: &str| json!({ "manager": manager, "fieldsV1": { "f:data": { ".": {}, field: {} } } });
+        let entry = |manager: &str, field: &str| {
+            json!({
+                "manager": manager, "time": "2026-11-29T10:00:01Z", "fieldsV1": { "f:data": { ".": {}, field: {} } },
+            })
+        };
         let of = |entries: &[Value]| change(&json!({ "managedFields": entries }));
-        assert_eq!(of(&[entry("flakeid", "f:document")]), Change::Unknown);
+        assert_eq!(of(&[entry("flakeid", "f:document")]), Change::At(1_795_946_401_500));
         assert_eq!(
             of(&[entry("flakeid", "f:nonce"), entry("kubectl-replace", "f:document")]),
             Change::Foreign

@@ -94,7 +94,7 @@ fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
         place,
     };
     store.check_conditions()?;
-    Ok(Box::new(DocumentStore::new(store)))
+    Ok(Box::new(DocumentStore(store)))
 }
 
 struct S3 {

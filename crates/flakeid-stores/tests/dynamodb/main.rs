@@ -61,7 +61,14 @@ fn full_document_refuses_new_rows_but_renews_existing_leases() {
 
 #[test]
 fn random_restores_repeat_no_tick() {
-    flakeid_conformance::restorations::random_restores_repeat_no_tick(&DynamoDb::new(), 20);
+    flakeid_conformance::campaigns::random_restores_repeat_no_tick(&DynamoDb::new(), 20);
+}
+
+/// Checks that a process whose table was replaced during a pause does not use its late write. A replacement takes longer
+/// than the pauses that are not noticed.
+#[test]
+fn random_pauses_repeat_no_tick() {
+    flakeid_conformance::campaigns::random_pauses_repeat_no_tick(DynamoDb::new, 8, 5_200..6_500);
 }
 
 /// Checks that a table that was restored under the same name counts as restored even if its items are the latest ones.

@@ -58,7 +58,14 @@ fn full_document_refuses_new_rows_but_renews_existing_leases() {
 #[ignore = "it needs a Kubernetes API server: cargo xtask kubernetes"]
 fn random_restores_repeat_no_tick() {
     let store = Kubernetes::new("random");
-    flakeid_conformance::restorations::random_restores_repeat_no_tick(&store, 300);
+    flakeid_conformance::campaigns::random_restores_repeat_no_tick(&store, 300);
+}
+
+#[test]
+#[ignore = "it needs a Kubernetes API server: cargo xtask kubernetes"]
+fn random_pauses_repeat_no_tick() {
+    let new = || Kubernetes::replaced("paused");
+    flakeid_conformance::campaigns::random_pauses_repeat_no_tick(new, 300, 0..6_500);
 }
 
 /// Checks that a copy that `kubectl replace` puts back counts as restored.
@@ -85,6 +92,20 @@ fn document_older_than_any_lease_counts_as_restored() {
     let grant = client.acquire().unwrap();
     store.edit(&client.namespace.name, |document| {
         document["written"] = (document["written"].as_i64().unwrap() - 70_000).into();
+    });
+    client.assert_restored_above(&grant);
+}
+
+/// Checks that a document counts as restored if its process was paused for seconds before it wrote the document, so that
+/// a copy may have been put back in the meantime.
+#[test]
+#[ignore = "it needs a Kubernetes API server: cargo xtask kubernetes"]
+fn document_that_was_written_late_counts_as_restored() {
+    let store = Kubernetes::new("late");
+    let mut client = Client::new(&store.url(), "late");
+    let grant = client.acquire().unwrap();
+    store.edit(&client.namespace.name, |document| {
+        document["written"] = (document["written"].as_i64().unwrap() - 7_000).into();
     });
     client.assert_restored_above(&grant);
 }

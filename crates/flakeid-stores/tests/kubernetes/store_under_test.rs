@@ -17,6 +17,7 @@ pub(crate) struct Kubernetes {
     token: String,
     namespace: String,
     agent: ureq::Agent,
+    replaces: bool,
 }
 
 impl Kubernetes {
@@ -44,7 +45,13 @@ impl Kubernetes {
             token: config["users"][0]["user"]["token"].as_str().expect("a token").to_owned(),
             agent: agent.build().into(),
             given,
+            replaces: false,
         }
+    }
+
+    /// Uses the same server. A restore replaces the data of the `ConfigMap`s, instead of deleting and creating them.
+    pub(crate) fn replaced(name: &str) -> Self {
+        Self { replaces: true, ..Self::new(name) }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -116,9 +123,10 @@ impl StoreUnderTest for Kubernetes {
         Box::new(self.maps())
     }
 
-    /// Deletes all `ConfigMap`s and creates them again, as tools for backups do.
+    /// Deletes all `ConfigMap`s and creates them again, as tools for backups do, or replaces their data.
     fn restore(&self, copy: Box<dyn Any>) {
-        for map in self.maps() {
+        let maps = self.maps();
+        for map in maps.iter().filter(|_| !self.replaces) {
             let name = map["metadata"]["name"].as_str().unwrap();
             self.call("DELETE", &format!("/{name}"), &Value::Null);
         }
@@ -126,7 +134,12 @@ impl StoreUnderTest for Kubernetes {
             let metadata = json!({
                 "name": map["metadata"]["name"], "labels": map["metadata"]["labels"],
             });
-            self.call("POST", "", &json!({ "metadata": metadata, "data": map["data"] }));
+            let restored = json!({ "metadata": metadata, "data": map["data"] });
+            if self.replaces {
+                self.replace(&restored);
+            } else {
+                self.call("POST", "", &restored);
+            }
         }
     }
 

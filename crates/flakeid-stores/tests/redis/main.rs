@@ -55,7 +55,7 @@ fn server_named_by_an_environment_variable_grants_leases() {
 #[test]
 fn random_restores_repeat_no_tick() {
     let store = Redis(RedisServer::new());
-    flakeid_conformance::restorations::random_restores_repeat_no_tick(&store, 6);
+    flakeid_conformance::campaigns::random_restores_repeat_no_tick(&store, 6);
 }
 
 #[test]

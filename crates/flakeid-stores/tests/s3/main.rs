@@ -96,7 +96,13 @@ fn replica_in_another_bucket_is_refused_until_it_is_adopted() {
 #[test]
 fn random_restores_into_other_buckets_repeat_no_tick() {
     let store = store_under_test::OtherBuckets::new();
-    flakeid_conformance::restorations::random_restores_repeat_no_tick(&store, 20);
+    flakeid_conformance::campaigns::random_restores_repeat_no_tick(&store, 20);
+}
+
+#[test]
+fn random_pauses_repeat_no_tick() {
+    let new = || S3(S3Server::new());
+    flakeid_conformance::campaigns::random_pauses_repeat_no_tick(new, 8, 0..6_500);
 }
 
 /// Checks that another host of the same server is accepted only if the URL gives the server its recorded name.

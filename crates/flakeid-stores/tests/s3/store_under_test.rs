@@ -129,9 +129,12 @@ impl StoreUnderTest for OtherBuckets {
         Box::new(name)
     }
 
-    /// Uses the bucket that contains the copy.
+    /// Uses a new bucket with the objects of the copy.
     fn restore(&self, copy: Box<dyn Any>) {
-        *self.bucket.lock().unwrap() = *copy.downcast::<String>().expect("a backup");
+        let name = copy.downcast::<String>().expect("a backup");
+        let restored = format!("restored-{name}");
+        self.copy(&name, &restored);
+        *self.bucket.lock().unwrap() = restored;
     }
 
     fn delete_row(&self, _namespace: &str, _node: u64) -> Result<(), String> {

@@ -193,6 +193,7 @@ macro_rules! test_sql_server {
             store_can_be_used_inside_an_asynchronous_runtime,
             documented_privileges_suffice_for_a_service_and_no_more,
             random_restores_repeat_no_tick,
+            random_pauses_repeat_no_tick,
             triggers_reject_unsafe_changes_by_the_owner,
             history_is_deleted_only_by_pruning,
             server_certificate_is_verified,
@@ -212,7 +213,12 @@ pub(crate) use test_sql_server;
 
 pub(crate) fn random_restores_repeat_no_tick<S: SqlServer>() {
     let under_test = UnderTest(S::new());
-    flakeid_conformance::restorations::random_restores_repeat_no_tick(&under_test, 6);
+    flakeid_conformance::campaigns::random_restores_repeat_no_tick(&under_test, 6);
+}
+
+pub(crate) fn random_pauses_repeat_no_tick<S: SqlServer>() {
+    let new = || UnderTest(S::new());
+    flakeid_conformance::campaigns::random_pauses_repeat_no_tick(new, 4, 0..4_000);
 }
 
 /// Checks leases on the running server whose URL is in an environment variable, so that other server versions can be
