@@ -8,6 +8,7 @@ import broker
 import generator
 import layout
 import lease
+import places
 import runs
 from solver import Report
 
@@ -31,7 +32,7 @@ PROMISE = pathlib.Path(__file__).parents[2] / "docs/src/how-it-works/promise.md"
 
 def main() -> None:
     """Runs all parts, and compares the assumptions with the documents and with the counterexamples."""
-    for part in (lease, broker, runs, generator, layout):
+    for part in (lease, broker, runs, places, generator, layout):
         part.prove()
     documented = re.findall(r"^- \*\*(.*?)\*\*", PROMISE.read_text(), flags=re.MULTILINE)
     for where, found in ("promise.md", documented), ("the counterexamples", Report.dropped):
