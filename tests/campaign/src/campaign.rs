@@ -48,6 +48,9 @@ pub(crate) struct Campaign {
     /// A Python interpreter with the package flakeid. Two of the workers then run in Python.
     #[arg(long)]
     python: Option<PathBuf>,
+    /// The program flakeid-campaign of an earlier version, which half of the workers run.
+    #[arg(long)]
+    beside: Option<PathBuf>,
     /// Also print a line of JSON for each store.
     #[arg(long)]
     json: bool,
@@ -181,6 +184,7 @@ impl Campaign {
             long_ttl: deployment.lease_bounds().long_ttl_ms,
             stores: stores.collect(),
             scripts: self.scripts(deployment.brokers() > 0),
+            beside: self.beside.clone(),
             any_node: deployment.brokers() > 0,
         };
         let is_restart = |fault: &StoreFault| deployment.begins_run(*fault);

@@ -24,6 +24,8 @@ pub(crate) struct WorkerCommand {
     pub(crate) stores: Vec<(String, usize)>,
     /// The interpreters and the scripts of the last slots.
     pub(crate) scripts: Vec<(PathBuf, PathBuf)>,
+    /// The program of the workers in odd slots, if it differs from that of the others.
+    pub(crate) beside: Option<PathBuf>,
     /// Whether workers lease any node instead of a particular one.
     pub(crate) any_node: bool,
 }
@@ -86,7 +88,8 @@ impl Workers {
             command.arg(script);
             command
         } else {
-            let mut command = Command::new(std::env::current_exe()?);
+            let beside = self.command.beside.clone().filter(|_| slot % 2 == 1);
+            let mut command = Command::new(beside.map_or_else(std::env::current_exe, Ok)?);
             command.arg("worker");
             command
         };
