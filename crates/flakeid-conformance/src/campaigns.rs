@@ -14,7 +14,7 @@ use super::StoreUnderTest;
 use super::fixture::{Client, Fixture, fresh_name, renewal};
 use flakeid_core::Layout;
 use flakeid_protocol::operations;
-use flakeid_protocol::{Bounds, Namespace, Refusal};
+use flakeid_protocol::{Bounds, Namespace, Refusal, Renew};
 
 /// The number of stores on which the rounds with a pause run at the same time.
 const AT_ONCE: u32 = 8;
@@ -27,36 +27,60 @@ const AT_ONCE: u32 = 8;
 /// # Panics
 /// If the store grants a tick twice, leaves the floor below a granted tick, or grants nothing in all rounds.
 pub fn random_restores_repeat_no_tick(under_test: &dyn StoreUnderTest, rounds: u32) {
-    let rounds = rounds_or(rounds);
-    let (mut grants, mut restores, mut before_grants) = (0, 0, 0);
-    let mut low_floors = Vec::new();
+    let (rounds, mut counts, mut low_floors) = (rounds_or(rounds), Counts::default(), Vec::new());
     for round in 0..rounds {
-        let mut random = Random { round, drawn: 0 };
-        let fixture = Fixture::with_namespace(under_test, &random.namespace());
-        let mut client = fixture.client();
-        let copied_after = random.below(6).saturating_sub(3);
-        let mut copies = Vec::new();
-        for step in 0..3 {
-            if step == copied_after {
-                copies.extend((0..1 + random.below(2)).map(|_| under_test.backup()));
-                before_grants += u32::from(fixture.log().highest() == 0);
-            }
-            grants += u32::from(random.grant(&fixture, &mut client));
-        }
-        drop(client);
-        for copy in copies {
-            under_test.restore(copy);
-            fixture.log().record_restoration();
-            restores += 1;
-            println!("restore {restores}, in round {round}");
-            low_floors.extend(grant_again(&fixture).err());
-        }
+        low_floors.extend(restore_in_round(under_test, round, &mut counts).err());
     }
-    println!(
-        "{restores} restores in {rounds} rounds, copies of {before_grants} from before the first grant"
-    );
+    println!("{rounds} rounds: {counts:?}");
     assert!(low_floors.is_empty(), "{low_floors:#?}");
-    assert!(grants >= rounds, "{grants} grants in {rounds} rounds");
+    assert!(counts.grants >= rounds, "{counts:?}");
+}
+
+/// The counts of a campaign.
+#[derive(Debug, Default)]
+pub struct Counts {
+    grants: u32,
+    restores: u32,
+    restores_before_the_first_grant: u32,
+}
+
+/// Runs a round of [`random_restores_repeat_no_tick`].
+///
+/// # Errors
+/// A text if the store leaves the floor below a granted tick.
+///
+/// # Panics
+/// If the store grants a tick twice.
+pub fn restore_in_round(
+    under_test: &dyn StoreUnderTest,
+    round: u32,
+    counts: &mut Counts,
+) -> Result<(), String> {
+    let mut random = Random { round, drawn: 0 };
+    let mut fixture = Fixture::with_namespace(under_test, &random.namespace());
+    fixture.clock_error_ms = random.clock_error_ms(&fixture);
+    let mut client = fixture.client();
+    let copied_after = random.below(6).saturating_sub(3);
+    let (mut copies, mut kept_grants) = (Vec::new(), 0);
+    for step in 0..3 {
+        if step == copied_after {
+            copies.extend((0..1 + random.below(2)).map(|_| under_test.backup()));
+            kept_grants = fixture.log().grants();
+        }
+        counts.grants += u32::from(random.grant(&fixture, &mut client));
+    }
+    drop(client);
+    for copy in copies {
+        let loses_grants = fixture.log().grants() > kept_grants;
+        under_test.restore(copy);
+        fixture.log().record_restoration();
+        counts.restores += 1;
+        counts.restores_before_the_first_grant += u32::from(kept_grants == 0);
+        println!("restore {}, in round {round}", counts.restores);
+        // A store need not notice that it was restored to the present state.
+        grant_again(&fixture).or_else(|low| if loses_grants { Err(low) } else { Ok(()) })?;
+    }
+    Ok(())
 }
 
 /// Checks that a process does not use what it writes, if the store was restored after its read to the state that it
@@ -171,11 +195,20 @@ impl Random {
         let bounds = Bounds {
             max_window_ms: self.pick(&[2 * unit, 300.max(2 * unit), 10_000, 60_000, 3_600_000]),
             max_ahead_ms: self.pick(&[0, 20_000, 3_600_000]),
-            max_skew_ms: self.pick(&[1_000, 1_500]),
+            max_skew_ms: self.pick(&[1_000, 1_500, 10_000]),
             quiet_ms: 0,
         };
         let bounds = bounds.with_usual_quiet(&layout);
         Namespace { bounds, ..Namespace::new(&fresh_name("round"), layout) }
+    }
+
+    /// Returns an error of up to 0.9 × `max_skew`, unless the store's clock, which may show only whole seconds, and a
+    /// delay would exceed the rest.
+    fn clock_error_ms(&mut self, fixture: &Fixture<'_>) -> i64 {
+        match fixture.namespace.bounds.max_skew_ms {
+            10_000 => self.pick(&[-9_000, 0, 9_000]),
+            _ => 0,
+        }
     }
 
     /// Acquires one of three nodes, and renews half of the grants. Returns whether the node was granted: one that is taken
@@ -186,7 +219,8 @@ impl Random {
         };
         if self.below(2) == 0 {
             // The store may refuse the renewal of a grant that is too far ahead.
-            let _ = client.renew(&renewal(&grant, grant.fence + 1));
+            let renewal = renewal(&grant, grant.fence + 1);
+            let _ = client.renew(&Renew { now: fixture.now(), ..renewal });
         }
         true
     }

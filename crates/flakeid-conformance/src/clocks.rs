@@ -1,8 +1,9 @@
 //! Tests of clients whose clocks are wrong.
 
 use super::StoreUnderTest;
-use super::fixture::{Fixture, now, renewal};
-use flakeid_protocol::{Acquire, Refusal};
+use super::fixture::{Fixture, fresh_name, now, renewal};
+use flakeid_core::Layout;
+use flakeid_protocol::{Acquire, Bounds, Grant, Namespace, Refusal, Renew};
 
 /// The instant 2080-01-01, in Unix milliseconds.
 const FAR: i64 = 3_471_292_800_000;
@@ -47,22 +48,27 @@ pub fn acquire_refuses_a_clock_in_1980(under_test: &dyn StoreUnderTest) {
     fixture.check_confirmed();
 }
 
-/// Checks that clients whose clocks differ by up to `max_skew` are granted leases with disjoint windows.
+/// Checks that clients whose clocks are off by 0.9 × `max_skew` are granted leases with disjoint windows.
 pub fn clients_within_max_skew_are_granted_leases(under_test: &dyn StoreUnderTest) {
-    let fixture = Fixture::new(under_test, "skew");
-    let mut client = fixture.client();
-    // The skew stays below `max_skew` even if the store's clock shows only whole seconds and the request is delayed by
-    // a tenth of a second.
-    for skew in [400, -400, 400, -400] {
-        let local = now() + skew;
-        let only = Acquire { window_ms: 100, now: local, ..fixture.request_node(2) };
+    const MAX_SKEW_MS: u64 = 10_000;
+    // A tenth of `max_skew` remains for a store's clock that shows only whole seconds, and for a delayed request.
+    const ERROR_MS: i64 = 9_000;
+    let wanted = Namespace::new(&fresh_name("skew"), Layout::TWITTER);
+    let bounds = Bounds { max_skew_ms: MAX_SKEW_MS, ..wanted.bounds };
+    let bounds = bounds.with_usual_quiet(&wanted.layout);
+    let mut fixture = Fixture::with_namespace(under_test, &Namespace { bounds, ..wanted });
+    for error in [ERROR_MS, -ERROR_MS, ERROR_MS, -ERROR_MS] {
+        fixture.clock_error_ms = error;
+        let mut client = fixture.client();
+        let only = Acquire { window_ms: 100, ..fixture.request_node(2) };
         let grant = client.grant(&only);
-        let tick = fixture.namespace.layout.tick_at(local).unwrap();
+        let tick = fixture.namespace.layout.tick_at(only.now).unwrap();
         assert!(grant.start >= tick, "{grant:?}");
         // The latest tick up to which a client with this clock may renew its lease.
-        let reach = fixture.namespace.layout.tick_at(local + 10_000).unwrap();
-        let renewed = client.extend(&grant, reach.max(grant.fence));
-        client.release(&renewed, grant.start + 50);
+        let reach = fixture.namespace.layout.tick_at(only.now + 10_000).unwrap();
+        let renewal = Renew { now: fixture.now(), ..renewal(&grant, reach.max(grant.fence)) };
+        client.renew(&renewal).unwrap();
+        client.release(&Grant { token: renewal.next, ..grant }, grant.start + 50);
     }
     fixture.check_confirmed();
 }

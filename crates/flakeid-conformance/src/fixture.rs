@@ -24,6 +24,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 pub(super) struct Fixture<'a> {
     under_test: &'a dyn StoreUnderTest,
     pub(super) namespace: Namespace,
+    /// The error of the clients' clocks, in milliseconds.
+    pub(super) clock_error_ms: i64,
     log: Mutex<Log>,
 }
 
@@ -63,7 +65,7 @@ impl<'a> Fixture<'a> {
                 Err(fault) => panic!("{fault:?}"),
             }
         });
-        Self { under_test, namespace, log: Mutex::default() }
+        Self { under_test, namespace, clock_error_ms: 0, log: Mutex::default() }
     }
 
     pub(super) fn client(&self) -> Client<'_> {
@@ -78,7 +80,7 @@ impl<'a> Fixture<'a> {
     /// request seconds after this instant. Some tests use clocks that are wrong on purpose, by at least an hour or by
     /// less than half of `max_skew`. For these clocks, the result is the current instant.
     fn read_at(&self, client_now: i64) -> Instant {
-        let age = now().saturating_sub(client_now);
+        let age = self.now().saturating_sub(client_now);
         let least = i64::try_from(self.namespace.bounds.max_skew_ms / 2).unwrap_or(i64::MAX);
         let age = if (least..60_000).contains(&age) { age.cast_unsigned() } else { 0 };
         Instant::now().checked_sub(Duration::from_millis(age)).unwrap_or_else(Instant::now)
@@ -87,7 +89,12 @@ impl<'a> Fixture<'a> {
     /// Builds an acquire request for any node, with a TTL of one minute. The window is the longest that the namespace
     /// allows, but at most 10 s.
     pub(super) fn request(&self) -> Acquire {
-        request(&self.namespace)
+        Acquire { now: self.now(), ..request(&self.namespace) }
+    }
+
+    /// Returns the time of the clients' clocks, in Unix milliseconds.
+    pub(super) fn now(&self) -> i64 {
+        now() + self.clock_error_ms
     }
 
     /// Builds an acquire request for a fixed node.
@@ -177,7 +184,7 @@ impl Client<'_> {
     /// Acquires a node, retrying after temporary refusals.
     pub(super) fn grant_in_time(&mut self, request: &Acquire) -> Grant {
         eventually("a grant", || {
-            let request = Acquire { now: now(), ..request.clone() };
+            let request = Acquire { now: self.fixture.now(), ..request.clone() };
             let wait = match self.acquire(&request) {
                 Ok(grant) => return Some(grant),
                 Err(

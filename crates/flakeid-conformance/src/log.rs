@@ -63,6 +63,11 @@ impl Log {
         self.seen.clear();
     }
 
+    /// Returns the number of recorded grants.
+    pub(super) fn grants(&self) -> usize {
+        self.windows.len()
+    }
+
     /// Returns the latest end of all recorded windows.
     pub(super) fn highest(&self) -> u64 {
         self.windows.iter().map(|window| window.end).max().unwrap_or(0)

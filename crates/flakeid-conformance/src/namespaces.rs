@@ -116,12 +116,19 @@ pub fn invalid_namespace_names_are_refused(under_test: &dyn StoreUnderTest) {
     assert!(store.namespaces().unwrap().contains(&longest));
 }
 
-/// Checks that namespaces do not affect each other, even if their names differ only in case.
+/// Checks that namespaces do not affect each other, even if their names differ only in case, or if one name begins with
+/// the other.
 pub fn namespaces_do_not_affect_each_other(under_test: &dyn StoreUnderTest) {
-    let name = fresh_name("twins");
-    let twin =
+    for twin in [|name: &str| name.replace("twins", "TWINS"), |name: &str| format!("{name}-2")] {
+        let name = fresh_name("twins");
+        check_apart(under_test, &name, &twin(&name));
+    }
+}
+
+fn check_apart(under_test: &dyn StoreUnderTest, name: &str, other: &str) {
+    let named =
         |name: &str| Fixture::with_namespace(under_test, &Namespace::new(name, Layout::TWITTER));
-    let (here, there) = (twin(&name), twin(&name.replace("twins", "TWINS")));
+    let (here, there) = (named(name), named(other));
     let (mut near_client, mut far_client) = (here.client(), there.client());
     let held_near = near_client.grant(&here.request_node(5));
     let held_far = far_client.grant(&there.request_node(5));

@@ -81,6 +81,9 @@ impl Workers {
         let WorkerCommand { folder, seed, rate, stores, scripts, .. } = &self.command;
         let WorkerCommand { long_window, long_ttl, .. } = &self.command;
         let (url, group) = &stores[slot];
+        let beside = self.command.beside.as_ref().filter(|_| slot % 2 == 1);
+        // Builds from before the version of documents have no such option.
+        let url = if beside.is_some() { &url.replace("&place=campaign", "") } else { url };
         let of_script = (slot + scripts.len()).checked_sub(stores.len());
         let script = of_script.and_then(|index| scripts.get(index));
         let mut command = if let Some((interpreter, script)) = script {
@@ -88,8 +91,10 @@ impl Workers {
             command.arg(script);
             command
         } else {
-            let beside = self.command.beside.clone().filter(|_| slot % 2 == 1);
-            let mut command = Command::new(beside.map_or_else(std::env::current_exe, Ok)?);
+            let mut command = match beside {
+                Some(program) => Command::new(program),
+                None => Command::new(std::env::current_exe()?),
+            };
             command.arg("worker");
             command
         };

@@ -7,6 +7,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flakeid_conformance::StoreUnderTest;
+use flakeid_conformance::campaigns::{Counts, restore_in_round};
 use flakeid_core::Layout;
 use flakeid_protocol::store::{Continuity, Fault};
 use flakeid_protocol::{Acquire, Bounds, Grant, Identity, Namespace, Refusal, Renew, Token};
@@ -87,6 +88,14 @@ fn check_detected(store: &Sqlite, held: &Grant, highest: u64) {
 /// cause `SQLite` to checkpoint the log into the database file.
 fn acquire_more(store: &Sqlite, transactions: u64) -> u64 {
     (0..transactions).map(|node| acquire(store, 10 + node).unwrap().fence).max().unwrap()
+}
+
+/// Each round needs a new store, because a store that was restored also makes new namespaces wait.
+#[test]
+fn random_restores_repeat_no_tick() {
+    for round in 0..50 {
+        restore_in_round(&Sqlite::new(), round, &mut Counts::default()).unwrap();
+    }
 }
 
 #[test]
