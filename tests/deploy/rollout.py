@@ -91,7 +91,7 @@ class Members:
         folder.mkdir()
         url = "http://" + ",".join(f"127.0.0.1:{pod.port}" for pod in pods)
         command = [campaign, "members", "--url", url, "--layout", "twitter"]
-        command += ["--threads", str(MEMBERS), "--folder", folder]
+        command += ["--threads", str(MEMBERS), "--period-ms", "10", "--folder", folder]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE)
 
     def end(self) -> tuple[list[dict[str, Any]], list[int]]:

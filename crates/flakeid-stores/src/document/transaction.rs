@@ -118,15 +118,6 @@ impl<'a, D: Documents> Transaction<'a, D> {
         let Some(identity) = self.identity.take() else {
             return self.create_without_namespace();
         };
-        // An older read could make the time in the document differ from the time of the write by too much.
-        if self.is_timed && self.read_at.elapsed() > OLDEST_READ {
-            return Err(Fault::Unavailable(format!(
-                "{}: the document of namespace {:?} was read {} ms ago, which is too long ago to write it",
-                self.documents.shown(),
-                self.name,
-                self.read_at.elapsed().as_millis()
-            )));
-        }
         // Many clients with conflicts must not also compete for the history documents.
         let longest = if conflicts == 0 { TAIL } else { LONGEST_TAIL };
         if self.tail_read.len() > longest {
@@ -147,6 +138,16 @@ impl<'a, D: Documents> Transaction<'a, D> {
         let text = self.document.to_text(nonce)?;
         if text.len() > D::LIMITS.largest {
             return Err(full(self.documents.shown(), self.name, text.len(), D::LIMITS.largest));
+        }
+        // An older read could make the time in the document differ from the time of the write by too much. The documents
+        // of the history, which were written before, may contain the same entries again.
+        if self.is_timed && self.read_at.elapsed() > OLDEST_READ {
+            return Err(Fault::Unavailable(format!(
+                "{}: the document of namespace {:?} was read {} ms ago, which is too long ago to write it",
+                self.documents.shown(),
+                self.name,
+                self.read_at.elapsed().as_millis()
+            )));
         }
         let key = Key::Namespace(self.name);
         let written = self.documents.write(key, &text, nonce, self.version.as_ref())?;

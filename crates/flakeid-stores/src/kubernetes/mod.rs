@@ -29,6 +29,7 @@ use serde_json::{Value, json};
 
 use crate::backend::{Backend, Connect, DocumentLimits, OldDocuments};
 use crate::document::{Change, Client, DocumentStore, Documents, Key, Reading, Response, Stored};
+use crate::retry::ANSWER_TIMEOUT;
 use access::Access;
 use flakeid_core::Rfc3339;
 use flakeid_protocol::Token;
@@ -230,7 +231,10 @@ impl Documents for Kubernetes {
         version: Option<&Version>,
     ) -> Result<i64, Fault> {
         let (map, nonce) = (self.map(key), nonce.to_text());
-        let manager = format!("?fieldManager={MANAGER}");
+        // The server gives a request up when the client does. A write that takes effect later would look like one of a
+        // process that was paused.
+        let limit = ANSWER_TIMEOUT.as_secs();
+        let manager = format!("?fieldManager={MANAGER}&timeout={limit}s");
         let name = match key {
             Key::Namespace(name) | Key::History(name, ..) => name,
         };
