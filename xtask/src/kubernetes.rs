@@ -29,17 +29,21 @@ pub(crate) fn test() -> Outcome {
     let program = |name: &str| files::shown(&folder.join(name));
     let (flakeid, campaign) = (program("flakeid")?, program("flakeid-campaign")?);
     let tests = ["cargo", "test", "--locked", "-p", "flakeid-stores", "--all-features"];
-    python
-        .python(&["-B", "tests/deploy/cluster.py", "--kube-apiserver", &api_server, "--"])?
-        .args(&tests)
-        .args(&["--test", "kubernetes", "--", "--ignored"])
-        .run()?;
+    on_server(&tests)?.args(&["--test", "kubernetes", "--", "--ignored"]).run()?;
     python
         .python(&["-B", "tests/deploy/rollout.py", "--helm", &helm, "--flakeid", &flakeid])?
         .args(&["--campaign", &campaign, "--kube-apiserver", &api_server])
         .run()?;
     println!("\ncargo xtask kubernetes: everything passed");
     Ok(())
+}
+
+/// Returns a step that runs a command while a private API server runs.
+pub(crate) fn on_server(command: &[&str]) -> Result<Step, Failed> {
+    packages::ensure(&NEEDED)?;
+    let (python, api_server) = (deploy::python()?, api_server()?);
+    let start = ["-B", "tests/deploy/cluster.py", "--kube-apiserver", &api_server, "--"];
+    Ok(python.python(&start)?.args(command))
 }
 
 /// Writes the manifests of `deploy/kubernetes` from the chart.

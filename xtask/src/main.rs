@@ -31,6 +31,7 @@ mod publish;
 mod python;
 mod recipes;
 mod rehearsal;
+mod restores;
 mod rivals;
 mod sbom;
 mod server_checks;
@@ -265,6 +266,16 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Restore copies into other places, and pause processes between their reads and their writes: 300 times each on
+    /// `dynamodb`, `s3`, `mysql` and `kubernetes`. Earlier rules must then repeat ticks within 50 times. Takes half an
+    /// hour.
+    Restores {
+        /// Only check that the earlier rules repeat ticks.
+        #[arg(long)]
+        mutants: bool,
+        /// Only these stores.
+        stores: Vec<String>,
+    },
     /// Simulate whole fleets in virtual time, with faults chosen by a seed, and check every window.
     Simulate {
         /// For example `--seed 7 --trace`, or `--members 1000000 --brokers 4 --for 10m --fast`;
@@ -374,6 +385,7 @@ fn run(task: Task) -> Outcome {
         Task::Sbom => sbom::build().map(drop),
         Task::Bench { options, task } => bench::run(&options, task.as_ref()),
         Task::Campaign { with_python, arguments } => campaign::run(with_python, &arguments),
+        Task::Restores { stores, mutants } => restores::run(&stores, mutants),
         Task::Simulate { arguments } => simulation::run(&arguments),
         Task::Failover { arguments } => campaign::failover(&arguments),
         Task::Attack { arguments } => {

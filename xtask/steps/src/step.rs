@@ -172,7 +172,7 @@ impl Step {
     }
 
     /// Runs the command with its output in a file. Returns whether it succeeded.
-    pub(crate) fn run_into(&self, file: &Path) -> Result<bool, Failed> {
+    pub fn run_into(&self, file: &Path) -> Result<bool, Failed> {
         let failed = |error| Failed(format!("{}: {error}", file.display()));
         let output = File::create(file).map_err(failed)?;
         let errors = output.try_clone().map_err(failed)?;
