@@ -8,7 +8,7 @@ use crate::platform::Target;
 use crate::python::{self, Wheel};
 use crate::{
     c, campaign, deploy, docs, go, jar, kubernetes, lint, mysql, node, platforms, proof, recipes,
-    rivals, server_checks, server_packages, toolchains, tutorials, wasm,
+    restores, rivals, server_checks, server_packages, toolchains, tutorials, wasm,
 };
 
 /// The programs that build the packages of the languages and the WebAssembly modules.
@@ -67,6 +67,7 @@ const STEPS: &[PlannedStep] = &[
     step("Go module", Lane::Long, &go::NEEDED, |_| go::test()),
     step("folders of languages", Lane::Long, FOLDERS, |_| docs::folders()),
     step("Kubernetes", Lane::Long, &kubernetes::NEEDED, |_| kubernetes::test()),
+    step("restores", Lane::Long, &kubernetes::NEEDED, |_| restores::run(&[], false)),
     step("MySQL", Lane::Long, &mysql::NEEDED, |_| mysql::test()),
     step("OpenAPI", Lane::Long, PYTHON, |_| server_checks::openapi()),
     step("attack", Lane::Long, &[], |_| server_checks::attack(&["--without-times"])),
