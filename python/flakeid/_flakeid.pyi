@@ -977,7 +977,7 @@ def create_namespace(
 
     A server cannot distinguish a namespace that never existed from a namespace that it has lost.
     Therefore, the store grants nothing until all leases that it may have lost have ended: 15 s with
-    the default bounds, and the first IDs are then up to 17 s ahead of the clock. Each assumed bound
+    the default bounds, and the first IDs are then up to 18 s ahead of the clock. Each assumed bound
     is the larger of the default bound and the given bound. If the lost namespace may have had larger
     bounds, create it with the command flakeid leases init --lost. An embedded store
     (sqlite) detects its losses, so its nodes can usually be leased at once.

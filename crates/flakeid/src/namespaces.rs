@@ -20,7 +20,7 @@ use flakeid_stores::Location;
 ///
 /// A server cannot distinguish a namespace that never existed from a namespace that it has lost, for example in a
 /// restored backup. Therefore, a created namespace grants nothing until all leases that the lost namespace may have
-/// granted have ended. This takes 15 s with the default bounds, and the first IDs are then up to 17 s ahead of the
+/// granted have ended. This takes 15 s with the default bounds, and the first IDs are then up to 18 s ahead of the
 /// clock. Each assumed bound of the lost namespace is the larger of the default bound and the new bound.
 /// If the lost namespace may have had larger bounds, specify them with [`lost`](Self::lost). An embedded store
 /// detects its losses by itself, so its nodes can usually be leased at once.
