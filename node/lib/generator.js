@@ -57,8 +57,8 @@ function defineGenerator(backend, checks, { tableOf, textsOf }, layoutOf, clockO
       if (!this.#isExact) {
         throw new FlakeIdError(
           'FLAKEID_INVALID_OPTION',
-          `layout: IDs of ${this.#layout} have ${this.#layout.width} bits, and a number is exact to `
-            + '53; use nextId, or a layout such as js-safe',
+          `layout: IDs of ${this.#layout} have ${this.#layout.width} bits, and a JavaScript number is exact `
+            + 'only up to 53; use nextId, or a layout such as js-safe',
         );
       }
       return Number(this.#handle.nextId());

@@ -52,7 +52,7 @@ def test_create_namespace_rejects_options_of_another_namespace(url, options, exc
 @pytest.mark.parametrize(
     ("url", "name", "message"),
     [
-        ("sqlite://ids.db", "no such", "must be 1 to 64 of"),
+        ("sqlite://ids.db", "no such", "must have 1 to 64 characters"),
         ("http://127.0.0.1:1", "orders", "is a broker, which only grants leases"),
         (
             "postgresql+asyncpg://u:s3cret@db/app",

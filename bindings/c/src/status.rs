@@ -99,7 +99,7 @@ const ROWS: [(Status, &CStr, &CStr); 21] = [
     (
         FLAKEID_FENCE_IN_FUTURE,
         c"FLAKEID_FENCE_IN_FUTURE",
-        c"the node's fence lies too far ahead of the clock",
+        c"no lease can start yet: retry after flakeid_retry_after_ms(), and check the clocks",
     ),
     (FLAKEID_STORE_UNAVAILABLE, c"FLAKEID_STORE_UNAVAILABLE", c"the lease store is not responding"),
     (FLAKEID_STORE_REJECTED, c"FLAKEID_STORE_REJECTED", c"the lease store rejected a request"),
@@ -109,7 +109,7 @@ const ROWS: [(Status, &CStr, &CStr); 21] = [
         c"FLAKEID_BUFFER_TOO_SMALL",
         c"the buffer is too small; the message of the last error contains the required size",
     ),
-    (FLAKEID_PANIC, c"FLAKEID_PANIC", c"the library caught an internal error, which is a bug"),
+    (FLAKEID_PANIC, c"FLAKEID_PANIC", c"internal error in flakeid; please report it"),
 ];
 
 // This check ensures that `ROWS` contains the same numbers and codes as the core. `ROWS` repeats

@@ -138,7 +138,7 @@ fn is_no_database(store: &Location, files: &[PathBuf]) -> Result<(), Error> {
         None => Ok(()),
         Some(file) => {
             let reason = format!(
-                "{} is a database of this connection; use a file that only flakeid opens, such as {}-leases",
+                "{} is already open in this connection; use a file that only flakeid opens, such as {}-leases",
                 file.display(),
                 store.display()
             );

@@ -83,7 +83,10 @@ impl HolderJson {
             answer.reason = Some(if namespace.keeps_history {
                 format!("the history of node {node} has no window that covers the ID's tick")
             } else {
-                format!("namespace {} keeps no history", namespace.name)
+                format!(
+                    "namespace {} was created without a history, which cannot be added",
+                    namespace.name
+                )
             });
             return Ok(answer);
         };

@@ -113,6 +113,6 @@ impl Lessor for Box<dyn Store> {
 #[must_use]
 pub fn no_other_lessor() -> Fault {
     Fault::Unavailable(
-        "the URL does not name a store or broker to which this request can be sent".into(),
+        "the URL names no other store or broker that can take this request: add one to it".into(),
     )
 }

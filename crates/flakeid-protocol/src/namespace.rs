@@ -220,7 +220,7 @@ impl Namespace {
         let shown: String = without_url(name).chars().take(80).collect();
         Err(Error::invalid_option(
             "namespace",
-            &format!("{shown:?} must be 1 to 64 of A-Z a-z 0-9 . _ -"),
+            &format!("{shown:?} must have 1 to 64 characters from A-Z a-z 0-9 . _ -"),
         ))
     }
 }

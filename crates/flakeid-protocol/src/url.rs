@@ -164,7 +164,7 @@ fn foreign_option(name: &str) -> Option<String> {
         | "statement_cache_size" => "omit it",
         _ => return None,
     };
-    Some(format!("the URL has the option {name} of another library; {remedy}"))
+    Some(format!("{name} in the URL is an option of another library; {remedy}"))
 }
 
 #[cfg(test)]

@@ -371,7 +371,7 @@ impl Collector for BrokerMetrics {
             ("broker_blocks", "Number of blocks of nodes that the broker holds", |of| {
                 of.blocks as f64
             }),
-            ("broker_holders", "Number of nodes in the broker's blocks that have a holder", |of| {
+            ("broker_holders", "Number of nodes currently granted by the broker", |of| {
                 of.holders as f64
             }),
             (

@@ -80,9 +80,9 @@ impl ServedNamespace {
             }
             // Requests about leases and holders require a broker, which this namespace does not
             // have.
-            Resource::Leases | Resource::Lease(_) | Resource::Holder(_) => {
-                Ok(Answer::not_found("this namespace has no leases"))
-            }
+            Resource::Leases | Resource::Lease(_) | Resource::Holder(_) => Ok(Answer::not_found(
+                "this server grants no leases of this namespace: send the request to its broker",
+            )),
         }
     }
 

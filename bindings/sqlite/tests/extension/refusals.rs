@@ -94,7 +94,10 @@ fn configure_rejects_an_open_database_as_a_lease_store() {
         for file in [&database, &other, &link.join("app.db")] {
             let store = format!("store=sqlite://{}", file.display());
             let said = configure(&connection, &["layout=twitter", &store]);
-            says(said, &["FLAKEID_INVALID_OPTION", "is a database of this connection", "-leases"]);
+            says(
+                said,
+                &["FLAKEID_INVALID_OPTION", "is already open in this connection", "-leases"],
+            );
         }
         if !has_files {
             connection.execute_batch("CREATE TABLE t (a); CREATE TABLE other.u (a)").unwrap();

@@ -155,7 +155,10 @@ fn draw_held(held: &HeldJson, owner: &str, pair: &mut impl FnMut(&str, &str)) {
 fn why_unknown(listing: &Listing, node: u64, tick: u64) -> String {
     let namespace = &listing.namespace;
     if !namespace.keeps_history {
-        return format!("namespace {} keeps no history", namespace.name);
+        return format!(
+            "namespace {} was created without a history, which cannot be added",
+            namespace.name
+        );
     }
     let number = namespace.row_of(node);
     let what = if namespace.block_bits == 0 {

@@ -101,7 +101,7 @@ fn flakeid_next_rejects_invalid_lease_options() {
     let code = "FLAKEID_INVALID_OPTION";
     refused(&next(&["--name", "a", "--node", "1"]), code, &["either --name or a node, not both"]);
     refused(&next(&["--name", ""]), code, &["name: "]);
-    refused(&next(&["--namespace", "a b"]), code, &["namespace: \"a b\" must be 1 to 64 of"]);
+    refused(&next(&["--namespace", "a b"]), code, &["namespace: \"a b\" must have 1 to 64"]);
     refused(&next(&["--node", "1024"]), "FLAKEID_FIELD_OUT_OF_RANGE", &["from 0 to 1023"]);
     let other = next(&["--layout", "sonyflake"]);
     refused(&other, "FLAKEID_STORE_REJECTED", &["is for the layout t41.d5.w5.s12@1288834974657"]);

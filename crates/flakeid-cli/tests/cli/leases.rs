@@ -122,7 +122,7 @@ fn init_rejects_invalid_options() {
             OPTION,
             "such as 40s,40s,1s, or default",
         ),
-        (&["--namespace", ""], OPTION, "must be 1 to 64 of"),
+        (&["--namespace", ""], OPTION, "must have 1 to 64 characters"),
         (&["--layout", "nope"], "FLAKEID_INVALID_LAYOUT", "neither a preset"),
     ] {
         refused(&leases(&url, &[&["init"], args].concat()), code, &[part]);
@@ -293,7 +293,7 @@ fn fast_forward_raises_the_floor_and_ends_leases() {
         &["--yes", "(1 in all)"],
     );
     let done = leases(&url, &["fast-forward", "--by", "1h", "--yes"]).quiet();
-    assert!(done.text().contains(": from now on, no window starts before "), "{}", done.text());
+    assert!(done.text().contains(": new leases issue IDs from "), "{}", done.text());
     assert_eq!(row(&url, 7)["state"], "free");
     let next = run(&["next", "--store", &url]);
     assert_eq!(next.code, Some(1), "{}", next.text());
@@ -359,7 +359,7 @@ fn adopt_ends_all_leases_and_delays_new_grants() {
     run(&["next", "--store", &url]).quiet();
     refused(&leases(&url, &["adopt"]), "FLAKEID_INVALID_OPTION", &["--yes", "out of use"]);
     let done = leases(&url, &["adopt", "--yes"]).quiet();
-    assert!(done.text().contains(": adopted; no window starts before "), "{}", done.text());
+    assert!(done.text().contains(": adopted; new leases issue IDs from "), "{}", done.text());
     let waits = leases(&url, &["touch"]).quiet();
     assert!(waits.text().contains("grants nodes in 1"), "{}", waits.text());
 }

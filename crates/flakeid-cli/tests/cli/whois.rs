@@ -58,7 +58,10 @@ fn whois_reports_that_a_namespace_keeps_no_history() {
     run(&["leases", "init", "--no-history", "--store", &url]).quiet();
     let id = next(&url, &[]);
     let found = run(&["whois", &id, "--store", &url]).quiet().json();
-    assert_eq!(found[0]["reason"], "namespace default keeps no history");
+    assert_eq!(
+        found[0]["reason"],
+        "namespace default was created without a history, which cannot be added"
+    );
 }
 
 #[test]

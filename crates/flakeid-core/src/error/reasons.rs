@@ -103,7 +103,7 @@ impl fmt::Display for LayoutFault {
 }
 
 /// The end of the messages about UUIDs that contain no ID.
-const ONLY_OURS: &str = "only UUIDs that flakeid created from IDs contain IDs";
+const ONLY_OURS: &str = "flakeid did not create it, so it contains no ID";
 
 /// The reason why a string is not a valid ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -123,8 +123,7 @@ fn renew_one(
     handover: &Handover,
 ) -> Result<(Renewed, u64), Fault> {
     let mut responses = renew_with(store, namespace, || vec![(request(), handover)])?;
-    let no_response = || Fault::Rejected("the store did not run the transaction".into());
-    Ok(responses.pop().ok_or_else(no_response)??)
+    Ok(responses.pop().ok_or_else(Fault::not_run)??)
 }
 
 /// The largest number of blocks that [`renew_blocks`] renews in one transaction. In etcd, such a transaction reads two

@@ -40,7 +40,7 @@ fn run<T>(
         }
         Ok(())
     })?;
-    answer.unwrap_or_else(|| Err(Fault::Rejected("the store did not run the transaction".into())))
+    answer.unwrap_or_else(|| Err(Fault::not_run()))
 }
 
 /// Reads the namespace. Returns [`Refusal::MissingNamespace`] if the namespace does not exist.

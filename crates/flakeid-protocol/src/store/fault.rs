@@ -47,6 +47,21 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// Returns the fault for a [`Store`](super::Store) that did not run the transaction, which would be a bug.
+    ///
+    /// ```
+    /// use flakeid_protocol::store::Fault;
+    ///
+    /// assert!(matches!(Fault::not_run(), Fault::Rejected(text) if text.contains("report it")));
+    /// ```
+    #[doc(hidden)]
+    #[must_use]
+    pub fn not_run() -> Self {
+        let text =
+            "internal error: the store returned without running the transaction; please report it";
+        Self::Rejected(text.into())
+    }
+
     /// Converts the fault to the error that users see. The fault is the source of the error. `place` is the store's
     /// name in the message.
     ///

@@ -209,7 +209,7 @@ impl Provider {
         let token = match variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") {
             Some(file) => Some(std::fs::read_to_string(&file).map_err(|error| {
                 self.rejected(format!(
-                    "the container's authorization token {file} cannot be read ({error})"
+                    "cannot read the container authorization token file {file} ({error})"
                 ))
             })?),
             None => variable("AWS_CONTAINER_AUTHORIZATION_TOKEN"),
@@ -217,7 +217,7 @@ impl Provider {
         let headers: Vec<_> =
             token.iter().map(|token| ("authorization", token.trim().to_owned())).collect();
         let answer = self.client(url)?.send("GET", url, &headers, "")?;
-        self.check("the service of the container's credentials", &answer)?;
+        self.check("the container credentials endpoint", &answer)?;
         self.parse(&answer.body, ["AccessKeyId", "SecretAccessKey", "Token"])
     }
 

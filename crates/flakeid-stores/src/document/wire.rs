@@ -90,7 +90,10 @@ impl Client {
     }
 
     fn invalid(&self, error: &ureq::http::Error) -> Fault {
-        Fault::Rejected(format!("{}: the request is invalid ({error})", self.shown))
+        Fault::Rejected(format!(
+            "{}: cannot build the HTTP request ({error}); check the URL",
+            self.shown
+        ))
     }
 }
 

@@ -192,7 +192,9 @@ impl DynamoDb {
         let Some(table) = self.describe()? else { return Ok(None) };
         let id = table["TableId"].as_str().map(str::to_owned).ok_or_else(|| {
             let shown = &self.client.shown;
-            Fault::Rejected(format!("{shown}: the service does not report the ID of the table"))
+            Fault::Rejected(format!(
+                "{shown} returned no TableId: this DynamoDB-compatible service is not supported"
+            ))
         })?;
         self.described = Some((begun, id.clone()));
         Ok(Some(id))

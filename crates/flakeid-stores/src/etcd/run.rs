@@ -168,7 +168,12 @@ pub(super) fn slack(index: u64, revision: u64) -> Result<i64, Fault> {
     signed(index)
         .zip(signed(revision))
         .and_then(|(index, revision)| index.checked_sub(revision))
-        .ok_or_else(|| Fault::Unavailable("etcd sent an invalid index or revision".into()))
+        .ok_or_else(|| {
+            Fault::Unavailable(
+                "etcd sent an invalid index or revision; check that no proxy answers for etcd"
+                    .into(),
+            )
+        })
 }
 
 #[cfg(test)]

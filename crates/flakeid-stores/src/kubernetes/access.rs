@@ -92,7 +92,9 @@ impl Access {
         let user = named("users", "user", &context["user"])?;
         let string = |value: &Value| value.as_str().map(str::to_owned);
         let server = string(&cluster["server"]).ok_or_else(|| {
-            url.reject(format_args!("the kubeconfig {file} contains no address of a server"))
+            url.reject(format_args!(
+                "the kubeconfig {file} has no server address (clusters[].cluster.server)"
+            ))
         })?;
         let pem = |object: &Value, field: &str| -> Result<Option<Vec<u8>>, Fault> {
             if let Some(data) = object[format!("{field}-data")].as_str() {
@@ -157,7 +159,7 @@ impl Access {
             User::File(file) => match fs::read_to_string(file) {
                 Ok(token) => Ok(Some(token.trim().to_owned())),
                 Err(error) => Err(Fault::Unavailable(format!(
-                    "{shown}: the token {file} cannot be read ({error})"
+                    "{shown}: cannot read the token file {file} ({error})"
                 ))),
             },
             User::Program(command) => TOKENS.get(command, || print_token(shown, command)).map(Some),

@@ -46,7 +46,7 @@ fn connect(url: &str) -> Result<Box<dyn Store>, Fault> {
     let is_name = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._-".contains(&b);
     if !(3..=63).contains(&bucket.len()) || !bucket.bytes().all(is_name) {
         return Err(url.reject(
-            "the URL does not have the form s3://BUCKET/PREFIX?region=REGION, where BUCKET is 3 to 63 of a-z 0-9 . _ -",
+            "the URL does not have the form s3://BUCKET/PREFIX?region=REGION, where BUCKET has 3 to 63 characters from a-z 0-9 . _ -",
         ));
     }
     // Other characters would have to be encoded in the lists of objects.

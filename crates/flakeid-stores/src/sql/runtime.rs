@@ -23,8 +23,9 @@ impl BlockingRuntime {
     /// [`Fault::Unavailable`] if the system does not provide the resources needed to wait for sockets.
     pub(crate) fn new(shown: &str) -> Result<Self, Fault> {
         let runtime = Builder::new_current_thread().enable_all().build();
-        let runtime = runtime
-            .map_err(|error| Fault::Unavailable(format!("{shown} cannot be used: {error}")))?;
+        let runtime = runtime.map_err(|error| {
+            Fault::Unavailable(format!("cannot open a connection to {shown}: {error}"))
+        })?;
         Ok(Self { runtime: Some(runtime), shown: shown.into() })
     }
 

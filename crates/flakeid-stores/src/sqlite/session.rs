@@ -193,7 +193,9 @@ fn open(files: &StoreFiles) -> Result<Connection, Fault> {
     ] {
         let set = connection.set_db_config(config, on).map_err(fault)?;
         if set != on {
-            return Err(reject(&format!("this build of SQLite does not support {config:?}")));
+            return Err(reject(&format!(
+                "this build of SQLite does not support {config:?}: use the SQLite that flakeid contains"
+            )));
         }
     }
     // Each setting is read back, because SQLite ignores settings that it cannot apply, such as WAL on some file

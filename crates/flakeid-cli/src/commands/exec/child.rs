@@ -49,7 +49,7 @@ pub(super) struct Supervisor {
 
 impl Supervisor {
     pub(super) fn new(grace: Duration) -> Result<Self, Failure> {
-        let failed = |error| Failure::io("cannot prepare to run the command", error);
+        let failed = |error| Failure::io("cannot start the supervisor of the command", error);
         // The runtime runs on this thread, because on Linux the kernel kills the command when the
         // thread that started the command ends.
         let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;

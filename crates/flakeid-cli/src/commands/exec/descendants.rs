@@ -171,7 +171,9 @@ fn found() -> io::Result<Vec<Pid>> {
     // processes in this namespace.
     let own = getpid().as_raw_nonzero().to_string();
     if fs::read_link("/proc/self")? != Path::new(&own) {
-        return Err(io::Error::other("/proc belongs to another PID namespace"));
+        return Err(io::Error::other(
+            "/proc shows another PID namespace: mount /proc in this container",
+        ));
     }
     let (mut found, mut at) = (own_children()?, 0);
     while let Some(process) = found.get(at) {

@@ -35,7 +35,7 @@ pub(super) fn fast_forward(args: &FastForwardArgs) -> Outcome {
     confirm(args, &name, &listing, tick)?;
     let namespace = connection.fast_forward(tick)?;
     let floor = time_of(&namespace, namespace.floor);
-    Ok(terminal::show(&format!("{name}: from now on, no window starts before {floor}\n"))?)
+    Ok(terminal::show(&format!("{name}: new leases issue IDs from {floor} on\n"))?)
 }
 
 pub(super) fn adopt(args: &AdoptArgs) -> Outcome {
@@ -57,7 +57,7 @@ pub(super) fn adopt(args: &AdoptArgs) -> Outcome {
     ))?;
     let namespace = connection.adopt()?;
     let floor = time_of(&namespace, namespace.floor);
-    Ok(terminal::show(&format!("{name}: adopted; no window starts before {floor}\n"))?)
+    Ok(terminal::show(&format!("{name}: adopted; new leases issue IDs from {floor} on\n"))?)
 }
 
 fn target(args: &FastForwardArgs, now: i64) -> Result<i64, Error> {

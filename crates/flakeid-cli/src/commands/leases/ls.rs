@@ -71,7 +71,7 @@ pub(super) fn draw(name: &str, leases: &Leases, all: bool) -> String {
     if floor > listing.now {
         let _ = writeln!(
             text,
-            "no window starts before the floor ({})",
+            "new leases issue IDs from {} on",
             duration::relative(floor, listing.now)
         );
     }

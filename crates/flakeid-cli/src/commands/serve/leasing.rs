@@ -81,9 +81,9 @@ pub(super) fn address(
     listener: &Listener,
     scheme: &str,
 ) -> Result<String, Failure> {
-    let bound = listener
-        .tcp_address()
-        .map_err(|error| Failure::io("cannot determine the listening address", error))?;
+    let bound = listener.tcp_address().map_err(|error| {
+        Failure::io("cannot determine the listening address for `--listen`", error)
+    })?;
     if let Some(url) = advertised {
         return Ok(check_advertised(url, scheme)?.to_owned());
     }

@@ -62,8 +62,9 @@ pub(super) fn bind(listener: Listener) -> Result<Listener, Failure> {
 /// Whether a listener accepts TCP connections only from this host.
 pub(super) fn is_loopback(listener: &Listener) -> Result<bool, Failure> {
     let address = listener.tcp_address();
-    let address =
-        address.map_err(|error| Failure::io("cannot determine the listening address", error))?;
+    let address = address.map_err(|error| {
+        Failure::io("cannot determine the listening address for `--listen`", error)
+    })?;
     Ok(address.is_some_and(|address| address.ip().is_loopback()))
 }
 
@@ -98,9 +99,9 @@ pub(super) fn announce(
     names: &[String],
     descriptions: &[String],
 ) -> Outcome {
-    let address = server
-        .address()
-        .map_err(|error| Failure::io("cannot determine the listening address", error))?;
+    let address = server.address().map_err(|error| {
+        Failure::io("cannot determine the listening address for `--listen`", error)
+    })?;
     let url = match &address {
         Listener::Unix(path) => format!("{scheme}+unix:{}", path.display()),
         address => format!("{scheme}://{address}"),

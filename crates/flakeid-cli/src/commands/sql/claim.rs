@@ -47,7 +47,7 @@ impl<'a> Claim<'a> {
         // name of a namespace.
         if Namespace::check_name(name).is_err() {
             let shown: String = without_url(name).chars().take(80).collect();
-            let reason = format!("{shown:?} must be 1 to 64 of A-Z a-z 0-9 . _ -");
+            let reason = format!("{shown:?} must have 1 to 64 characters from A-Z a-z 0-9 . _ -");
             return Err(Error::invalid_option("--name", &reason));
         }
         Ok(Self { connection, owner: format!("{DATABASE}{name}"), name })

@@ -25,7 +25,7 @@ pub(super) fn script(layout: &Layout, options: &[String]) -> String {
 pub(super) fn check(name: Option<&str>, schema: Option<&str>, keyed: bool) -> Result<(), Error> {
     let refuse = |option, reason| Err(Error::invalid_option(option, reason));
     if name.is_some() {
-        let reason = "SQLite runs in your processes, which lease one node each: give only --store and --namespace";
+        let reason = "with SQLite, each process leases its own node: omit all options except --store and --namespace";
         return refuse("--name", reason);
     }
     if schema.is_some() {

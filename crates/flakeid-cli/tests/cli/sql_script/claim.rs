@@ -83,7 +83,7 @@ fn sql_command_with_invalid_options_claims_no_node() {
     refused(&schema, "FLAKEID_INVALID_OPTION", &["--schema"]);
     for name in ["", "a b", "a\nb", &"a".repeat(65)] {
         let name = sql(&store, &["--name", name]);
-        refused(&name, "FLAKEID_INVALID_OPTION", &["--name", "must be 1 to 64 of"]);
+        refused(&name, "FLAKEID_INVALID_OPTION", &["--name", "must have 1 to 64 characters"]);
     }
     let unnamed = sql(&store, &["--node", "7"]);
     refused(&unnamed, "FLAKEID_INVALID_OPTION", &["--name", "missing"]);

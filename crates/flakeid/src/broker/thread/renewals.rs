@@ -153,6 +153,5 @@ fn response_at(
     place: usize,
 ) -> Result<(Renewed, u64), Fault> {
     let responses = result.as_ref().map_err(Clone::clone)?;
-    let missing = || Fault::Rejected("the store did not run the transaction".into());
-    Ok(responses.get(place).cloned().ok_or_else(missing)??)
+    Ok(responses.get(place).cloned().ok_or_else(Fault::not_run)??)
 }

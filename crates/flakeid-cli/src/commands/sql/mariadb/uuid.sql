@@ -35,7 +35,7 @@ BEGIN
         WHEN SUBSTRING(digits, 13, 1) <> '8' THEN CONCAT('has version ', CONV(SUBSTRING(digits, 13, 1), 16, 10),
           ', but an ID requires version 8')
         ELSE 'has version 8, but its last 58 bits are not those of flakeid''s UUIDs, which end with 66-6c616b656964'
-        END, '; only UUIDs that flakeid created from IDs contain IDs');
+        END, '; flakeid did not create it, so it contains no ID');
   END IF;
   SET fault = LEFT(CONCAT('FLAKEID_INVALID_ID: ', shown, ' is not an ID in uuid: ', fault), {{longest_message}});
   SIGNAL SQLSTATE 'IDINV' SET MESSAGE_TEXT = fault;

@@ -16,7 +16,7 @@ DECLARE
 BEGIN
   IF digits !~ '^.{12}8.{3}[89ab][37bf]666c616b656964$' THEN
     RAISE EXCEPTION USING ERRCODE = 'IDINV', MESSAGE = format('FLAKEID_INVALID_ID: %s is not an ID in uuid: '
-      'the UUID %s; only UUIDs that flakeid created from IDs contain IDs', quote_literal(value::text), CASE
+      'the UUID %s; flakeid did not create it, so it contains no ID', quote_literal(value::text), CASE
       WHEN substr(digits, 17, 1) !~ '[89ab]' THEN 'does not have the variant of RFC 9562'
       WHEN substr(digits, 13, 1) <> '8' THEN
         format('has version %s, but an ID requires version 8', ('x' || substr(digits, 13, 1))::bit(4)::int)
