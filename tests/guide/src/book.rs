@@ -12,12 +12,13 @@ const TOOLS: &str = "target/tools/mdbook";
 
 /// The languages of programs. Their code blocks must quote files of `examples`, and must never be
 /// copies.
-const PROGRAMS: [&str; 15] = [
+const PROGRAMS: [&str; 16] = [
     "rust",
     "python",
     "js",
     "jsx",
     "c",
+    "cpp",
     "go",
     "java",
     "php",
