@@ -85,6 +85,11 @@ fn prepare(toolchain: Toolchain, tarballs: &[String]) -> Result<String, Failed> 
         let harness = "browser/harness.mjs";
         files::copy(format!("node/wasm/test/{harness}"), format!("{project}/harness/{harness}"))?;
     }
+    if toolchain == Toolchain::Runners {
+        // The page on testing quotes these tests.
+        let test = "orders.test.mjs";
+        files::copy(format!("examples/testing/{test}"), format!("{project}/guide/{test}"))?;
+    }
     npm(&["--prefix", &project, "ci", "--silent"]).run()?;
     npm(&["--prefix", &project, "install", "--silent", "--no-save"])
         .args(&tarballs.iter().map(String::as_str).collect::<Vec<_>>())

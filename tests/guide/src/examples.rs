@@ -23,6 +23,7 @@ pub(crate) fn run(built: &Built, stores: &Servers) -> Outcome {
     prisma(&built.prisma, stores)?;
     axum(stores)?;
     go_databases(built, stores)?;
+    go_tests(built)?;
     uuid_columns(stores)?;
     orms(stores)
 }
@@ -222,14 +223,23 @@ fn sqlc() -> Outcome {
 /// Writes rows with GORM, pgx and sqlc. The lease uses the namespace of `axum`.
 fn go_databases(built: &Built, stores: &Servers) -> Outcome {
     sqlc()?;
-    let lib = built.c_library.join("lib");
     let url = stores.url("postgres")?;
-    bounded("go", &["run", "-tags", "flakeid_shared", ".", url])
-        .within("examples/go-databases")
+    go(&["run", "-tags", "flakeid_shared", ".", url], built).within("examples/go-databases").run()
+}
+
+/// Runs the tests in Go that the page on testing quotes.
+fn go_tests(built: &Built) -> Outcome {
+    let test = ["test", "-count=1", "-tags", "flakeid_shared", "./testing"];
+    go(&test, built).within("examples/go").run()
+}
+
+/// Returns a step of Go with the C library.
+fn go(arguments: &[&str], built: &Built) -> Step {
+    let lib = built.c_library.join("lib");
+    bounded("go", arguments)
         .env("PKG_CONFIG_PATH", lib.join("pkgconfig"))
         .env("LD_LIBRARY_PATH", &lib)
         .env("CGO_LDFLAGS", format!("-L{}", lib.display()))
-        .run()
 }
 
 /// Adds rows with sqlx and diesel to a table of `PostgreSQL` whose keys are UUIDs. Both print the IDs that they find. The

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-function run(t, program, ...options) {
+function run(t, passed, program, ...options) {
   const folder = mkdtempSync(join(tmpdir(), 'flakeid-runners-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const env = { ...process.env, FLAKEID_STORE: `sqlite://${folder}/flakeid.db` };
@@ -19,23 +19,27 @@ function run(t, program, ...options) {
     { env, encoding: 'utf8' },
   );
   assert.equal(status, 0, stdout + stderr);
-  assert.match(stdout + stderr, /6 passed/);
+  assert.match(stdout + stderr, new RegExp(`${passed} passed`));
 }
 
 test('Jest runs tests of both packages in one process', (t) => {
-  run(t, 'jest/bin/jest.js', '--rootDir=jest', '--runInBand');
+  run(t, 6, 'jest/bin/jest.js', '--rootDir=jest', '--runInBand');
 });
 
 test('Jest runs tests of both packages in several processes', (t) => {
-  run(t, 'jest/bin/jest.js', '--rootDir=jest', '--maxWorkers=2');
+  run(t, 6, 'jest/bin/jest.js', '--rootDir=jest', '--maxWorkers=2');
 });
 
 for (const pool of ['threads', 'forks']) {
   test(`Vitest runs tests of both packages in ${pool}`, (t) => {
-    run(t, 'vitest/vitest.mjs', 'run', '--dir=vitest', `--pool=${pool}`);
+    run(t, 6, 'vitest/vitest.mjs', 'run', '--dir=vitest', `--pool=${pool}`);
   });
 }
 
 test('Vitest runs tests of both packages without isolation', (t) => {
-  run(t, 'vitest/vitest.mjs', 'run', '--dir=vitest', '--no-isolate');
+  run(t, 6, 'vitest/vitest.mjs', 'run', '--dir=vitest', '--no-isolate');
+});
+
+test('Vitest runs the tests of the guide', (t) => {
+  run(t, 2, 'vitest/vitest.mjs', 'run', '--dir=guide');
 });
