@@ -72,10 +72,7 @@ impl HistoryPruning {
     pub(crate) fn prune(&self, namespace: &str) -> Result<Pruned, Fault> {
         let keep_ms = i64::try_from(self.keep.as_millis()).unwrap_or(i64::MAX);
         let mut store = (self.open)()?;
-        // The store's clock determines the age of each grant. If the clock of this host were used instead and were
-        // ahead, recent grants would be permanently removed.
-        let now = operations::list(&mut *store, namespace)?.now;
-        operations::prune(&mut *store, namespace, now.saturating_sub(keep_ms))
+        operations::prune_older(&mut *store, namespace, keep_ms)
     }
 }
 

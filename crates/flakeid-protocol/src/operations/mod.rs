@@ -16,7 +16,7 @@ pub use lease::{acquire, release, renew};
 pub use operator::{
     Listing, Repair, adopt, create, describe, fast_forward, init, list, repair, touch,
 };
-pub use prune::{Pruned, prune};
+pub use prune::{Pruned, prune, prune_older};
 pub use whois::{PastHolder, whois};
 
 use crate::store::{Continuity, Fault, Ledger, Store};

@@ -49,7 +49,24 @@ pub struct Pruned {
 /// [`Refusal::MissingNamespace`](crate::Refusal::MissingNamespace) if the namespace does not exist; another [`Fault`]
 /// if the store fails.
 pub fn prune(store: &mut dyn Store, namespace: &str, before: i64) -> Result<Pruned, Fault> {
-    let Listing { namespace: kept, rows, .. } = list(store, namespace)?;
+    let listing = list(store, namespace)?;
+    prune_listed(store, listing, before)
+}
+
+/// Removes grants from the history like [`prune`], but those that ended more than `keep_ms` milliseconds ago. The
+/// store's clock determines their age. If the clock of this host were used instead and were ahead, recent grants would
+/// be permanently removed.
+///
+/// # Errors
+/// The errors of [`prune`].
+pub fn prune_older(store: &mut dyn Store, namespace: &str, keep_ms: i64) -> Result<Pruned, Fault> {
+    let listing = list(store, namespace)?;
+    let before = listing.now.saturating_sub(keep_ms);
+    prune_listed(store, listing, before)
+}
+
+fn prune_listed(store: &mut dyn Store, listing: Listing, before: i64) -> Result<Pruned, Fault> {
+    let Listing { namespace: kept, rows, .. } = listing;
     let mut pruned = Pruned::default();
     if !kept.keeps_history {
         return Ok(pruned);
