@@ -50,6 +50,8 @@ mod unix {
             forked_child_that_cannot_start_a_thread_tries_again,
             #[cfg(target_os = "linux")]
             child_forked_in_a_thread_exits_when_the_thread_returns,
+            #[cfg(target_os = "linux")]
+            child_does_not_exit_while_a_thread_without_a_name_runs,
         ])
     }
 
@@ -188,6 +190,37 @@ mod unix {
             assert_eq!(row.state, State::Free, "the child must release its nodes");
         }
         plain.next_id().unwrap();
+    }
+
+    #[cfg(target_os = "linux")]
+    fn child_does_not_exit_while_a_thread_without_a_name_runs() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/flakeid.db", directory.path().display());
+        let builder = Generator::lease(&url, LAYOUT).unwrap();
+        let generator = Arc::new(builder.window(Duration::from_secs(1)).open().unwrap());
+        let forked = thread::scope(|scope| {
+            let forking = scope.spawn(|| {
+                // SAFETY: the child runs only the rest of this thread's code, which drops none of the parent's values.
+                let pid = unsafe { libc::fork() };
+                if pid == 0 {
+                    // The new thread inherits this name.
+                    std::fs::write("/proc/thread-self/comm", "flakeid-mine").unwrap();
+                    generator.next_id().unwrap();
+                    drop(thread::spawn(|| {
+                        // The keeper checks several times in this time whether the process has ended.
+                        thread::sleep(Duration::from_secs(3));
+                        // SAFETY: `_exit` ends only this process.
+                        unsafe { libc::_exit(7) };
+                    }));
+                }
+                pid
+            });
+            forking.join().unwrap()
+        });
+        let mut status = 0;
+        // SAFETY: the parent has not waited for the child yet, and `status` is a local variable.
+        assert_eq!(unsafe { libc::waitpid(forked, &raw mut status, 0) }, forked);
+        assert_eq!(libc::WEXITSTATUS(status), 7, "the thread must end the child");
     }
 
     fn forked_child_does_not_use_a_fixed_node() {

@@ -22,13 +22,15 @@ pub(crate) fn spawn_keeper(run: impl FnOnce() + Send + 'static) -> io::Result<()
     spawn_background(KEEPER, run).map(drop)
 }
 
-/// Whether the main thread has ended and all other threads belong to flakeid. Always `false` on systems that do not
-/// report the states of threads.
+/// Whether the main thread has ended and all other threads belong to flakeid. A thread of the program without a name of
+/// its own may have inherited such a name from the program, but does not block signals. Always `false` on systems that
+/// do not report the states of threads.
 pub(crate) fn has_ended() -> bool {
     #[cfg(target_os = "linux")]
     return linux::main_thread_has_ended() == Some(true)
-        && linux::thread_names()
-            .is_some_and(|names| names.iter().all(|name| name.starts_with(OWN)));
+        && linux::threads().is_some_and(|threads| {
+            threads.iter().all(|(name, blocks)| name.starts_with(OWN) && *blocks)
+        });
     #[cfg(not(target_os = "linux"))]
     return false;
 }
@@ -39,7 +41,7 @@ pub(crate) fn has_ended() -> bool {
 pub(crate) fn exit() {
     #[cfg(target_os = "linux")]
     if linux::rename_this_thread(ENDED_KEEPER).is_ok()
-        && linux::thread_names().is_some_and(|names| names.iter().all(|name| name != KEEPER))
+        && linux::threads().is_some_and(|threads| threads.iter().all(|(name, _)| name != KEEPER))
     {
         std::process::exit(0);
     }
@@ -49,6 +51,9 @@ pub(crate) fn exit() {
 mod linux {
     use std::{fs, io};
 
+    /// The number of the signal, on all processors.
+    const SIGTERM: u32 = 15;
+
     /// Returns whether the main thread has ended, or `None` if its state cannot be read. According to
     /// `proc_pid_stat(5)`, the state follows the command name, which is in parentheses and can contain any byte.
     pub(super) fn main_thread_has_ended() -> Option<bool> {
@@ -57,14 +62,23 @@ mod linux {
         stat.get(end_of_command + 2).map(|state| *state == b'Z')
     }
 
-    /// Returns the names of all threads except the main thread.
-    pub(super) fn thread_names() -> Option<Vec<String>> {
+    /// Returns the name of each thread except the main thread, and whether the thread blocks SIGTERM.
+    pub(super) fn threads() -> Option<Vec<(String, bool)>> {
         let main = std::process::id().to_string();
         let threads = fs::read_dir("/proc/self/task").ok()?;
         let others = threads.filter_map(Result::ok).filter(|thread| *thread.file_name() != *main);
-        // Threads whose names cannot be read are skipped, because a thread can end during the iteration.
-        let names = others.filter_map(|thread| fs::read_to_string(thread.path().join("comm")).ok());
-        Some(names.map(|name| name.trim_end().to_owned()).collect())
+        // Threads whose status cannot be read are skipped, because a thread can end during the iteration.
+        let statuses =
+            others.filter_map(|thread| fs::read_to_string(thread.path().join("status")).ok());
+        Some(statuses.map(|status| name_and_block(&status)).collect())
+    }
+
+    fn name_and_block(status: &str) -> (String, bool) {
+        let field = |name| {
+            status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().trim()
+        };
+        let blocked = u64::from_str_radix(field("SigBlk:"), 16).unwrap_or_default();
+        (field("Name:").to_owned(), blocked >> (SIGTERM - 1) & 1 == 1)
     }
 
     pub(super) fn rename_this_thread(name: &str) -> io::Result<()> {
