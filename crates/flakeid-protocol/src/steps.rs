@@ -31,19 +31,20 @@ pub struct AcceptedTime {
 /// that stays wrong for a minute is not corrected by itself.
 const LONGEST_REFUSAL_MS: i64 = 60_000;
 
-/// The longest distance of two comparable readings, in milliseconds. Holders with the default bounds use a store far more
-/// often. Longer windows are renewed less often, so their stores may follow a step.
+/// The longest distance of two comparable readings, in milliseconds, unless the longest window is longer. Holders use a
+/// store at least once in each window.
 const LONGEST_PAUSE_MS: i64 = 600_000;
 
 impl HostTime {
     /// Returns the milliseconds by which the wall clock was set forward since an earlier reading; negative if it was
-    /// set back. Returns `None` if the readings are not comparable.
-    fn step_since(self, earlier: Self) -> Option<i64> {
+    /// set back. Returns `None` if the readings are not comparable, because their distance exceeds `longest_pause_ms` or
+    /// they count from different boots.
+    fn step_since(self, earlier: Self, longest_pause_ms: i64) -> Option<i64> {
         let passed = self.boot_ms.saturating_sub(earlier.boot_ms);
         // Processes read their clocks before they lock the store, so readings may arrive in another order. Containers
         // may count from different boots.
         let is_comparable =
-            self.boot == earlier.boot && passed.saturating_abs() <= LONGEST_PAUSE_MS;
+            self.boot == earlier.boot && passed.saturating_abs() <= longest_pause_ms;
         let step = self.unix_ms.saturating_sub(earlier.unix_ms).saturating_sub(passed);
         is_comparable.then_some(step)
     }
@@ -63,11 +64,13 @@ impl AcceptedTime {
     pub fn judge(self, now: HostTime, bounds: &Bounds) -> (Self, Option<Refusal>) {
         let ms = |bound: u64| i64::try_from(bound).unwrap_or(i64::MAX);
         let max_skew_ms = ms(bounds.max_skew_ms);
-        let Some(by_ms) = now.step_since(self.time).filter(|by_ms| *by_ms > max_skew_ms) else {
+        let step_since =
+            |earlier| now.step_since(earlier, ms(bounds.max_window_ms).max(LONGEST_PAUSE_MS));
+        let Some(by_ms) = step_since(self.time).filter(|by_ms| *by_ms > max_skew_ms) else {
             return (Self::new(now), None);
         };
         let is_same_step = |stepped: &HostTime| {
-            now.step_since(*stepped).is_some_and(|further| further.saturating_abs() <= max_skew_ms)
+            step_since(*stepped).is_some_and(|further| further.saturating_abs() <= max_skew_ms)
         };
         let stepped = self.stepped.filter(is_same_step).unwrap_or(now);
         let lasts_ms = now.boot_ms.saturating_sub(stepped.boot_ms);
@@ -134,8 +137,12 @@ mod tests {
         let expected = Refusal::ClockStep { by_ms: HOURS_8, retry_after_ms: 7_000 };
         assert_eq!(refusal, Some(expected));
         let (hour, minute) = (Bounds { max_window_ms: 3_600_000, ..bounds }, 60_000);
-        let (_, refusal) = AcceptedTime::new(START).judge(at(0, HOURS_8), &hour);
-        assert_eq!(refusal, Some(Refusal::ClockStep { by_ms: HOURS_8, retry_after_ms: minute }));
+        // A window of an hour is renewed after twenty minutes.
+        for reading in [at(0, HOURS_8), at(20 * 60_000, HOURS_8)] {
+            let (_, refusal) = AcceptedTime::new(START).judge(reading, &hour);
+            let expected = Refusal::ClockStep { by_ms: HOURS_8, retry_after_ms: minute };
+            assert_eq!(refusal, Some(expected));
+        }
     }
 
     #[test]
