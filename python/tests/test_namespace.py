@@ -53,6 +53,7 @@ def test_create_namespace_rejects_options_of_another_namespace(url, options, exc
     ("url", "name", "message"),
     [
         ("sqlite://ids.db", "no such", "must have 1 to 64 characters"),
+        ("sqlite://i\0ds.db", "orders", "contains a control character"),
         ("http://127.0.0.1:1", "orders", "is a broker, which only grants leases"),
         (
             "postgresql+asyncpg://u:s3cret@db/app",

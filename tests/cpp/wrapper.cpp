@@ -242,6 +242,7 @@ void leases() {
     }
     destroyed.get_future().wait();
     thrown([&] { generator::open(std::string("sqlite\0", 7)); }, FLAKEID_INVALID_OPTION);
+    thrown([&] { generator::open(url + std::string("\0.db", 4)); }, FLAKEID_INVALID_OPTION);
     thrown([&] { generator::open(url, lease_options().worker(1)); }, FLAKEID_INVALID_OPTION);
     const auto open = [&] { generator::open(url, lease_options().window(milliseconds(1))); };
     check(thrown(open, FLAKEID_FIELD_OUT_OF_RANGE).what()

@@ -41,6 +41,11 @@ impl Location {
     /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) for an unknown scheme, and for a scheme whose feature
     /// this build lacks.
     pub fn parse(url: &str) -> Result<Self, Error> {
+        // Languages whose strings may contain a NUL pass it on, or another control character instead.
+        if url.contains(char::is_control) {
+            let reason = "the URL contains a control character, such as a NUL or a newline; remove it";
+            return Err(Error::invalid_option("store", reason));
+        }
         let known =
             || KINDS.iter().flat_map(|kind| kind.schemes).copied().collect::<Vec<_>>().join(", ");
         let find = |scheme: &str| KINDS.iter().find(|kind| kind.schemes.contains(&scheme));

@@ -379,5 +379,6 @@ test('createNamespace succeeds again only with the same layout and options', asy
     await assert.rejects(createNamespace(url, 'created', given), error);
   }
   await assert.rejects(createNamespace('jdbc:postgresql://db/app', 'created'), /write postgresql:/);
+  await assert.rejects(createNamespace('sqlite://i\0ds.db', 'created'), /a control character/);
   await assert.rejects(createNamespace(url), TypeError);
 });

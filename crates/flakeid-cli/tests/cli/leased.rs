@@ -110,6 +110,7 @@ fn flakeid_next_rejects_invalid_lease_options() {
     for (store, part) in [
         ("flakeid.db", "not the URL of a store"),
         ("nosql://db", "\"nosql\" is not a kind of store"),
+        ("sqlite://a\nb.db", "contains a control character"),
     ] {
         refused(&run(&["next", "--store", store]), code, &["store: ", part]);
         let variable = run_with(&[("FLAKEID_STORE", store)], &["next"]);
