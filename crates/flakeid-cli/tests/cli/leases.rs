@@ -1,6 +1,11 @@
 //! Tests of `flakeid leases` without a terminal. The tests in `operator.rs` run `flakeid leases` on
 //! a terminal.
 
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use flakeid_core::{Clock, Id, Layout, SystemClock};
 use serde_json::{Value, json};
 
 use crate::refusals::refused;
@@ -364,19 +369,23 @@ fn adopt_ends_all_leases_and_delays_new_grants() {
     assert!(waits.text().contains("grants nodes in 1"), "{}", waits.text());
 }
 
-#[test]
-fn touch_begins_the_quiet_time_of_a_restored_store() {
-    let (folder, url) = scratch("touch");
-    leases(&url, &["init", "--max-skew", "500ms", "--quiet", "12s"]).quiet();
-    run(&["next", "--store", &url]).quiet();
-    assert!(leases(&url, &["touch"]).quiet().text().ends_with(": grants nodes now\n"));
-    // A store whose serial number is missing counts as restored.
+/// Removes the serial number of the store in a folder. A store without its serial number counts as restored.
+fn restore(folder: &Path) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.to_string_lossy().ends_with("-serial") {
             std::fs::remove_file(path).unwrap();
         }
     }
+}
+
+#[test]
+fn touch_begins_the_quiet_time_of_a_restored_store() {
+    let (folder, url) = scratch("touch");
+    leases(&url, &["init", "--max-skew", "500ms", "--quiet", "12s"]).quiet();
+    run(&["next", "--store", &url]).quiet();
+    assert!(leases(&url, &["touch"]).quiet().text().ends_with(": grants nodes now\n"));
+    restore(&folder);
     assert!(leases(&url, &["touch"]).quiet().text().contains(": grants nodes in 1"));
     // The command waits by itself, and says why.
     let next = run(&["next", "--store", &url]);
@@ -385,7 +394,29 @@ fn touch_begins_the_quiet_time_of_a_restored_store() {
     assert!(leases(&url, &["touch"]).quiet().text().ends_with(": grants nodes now\n"));
     let begun = std::time::Instant::now();
     run(&["next", "--store", &url]).quiet();
-    assert!(begun.elapsed() < std::time::Duration::from_secs(5), "the store grants at once");
+    assert!(begun.elapsed() < Duration::from_secs(5), "the store grants at once");
+}
+
+/// A health check repeats `touch`, and no process has a lease. The bounds are short, so that the test is.
+#[test]
+fn touch_in_health_checks_spares_processes_the_wait() {
+    let (folder, url) = scratch("health_check");
+    let bounds = ["--max-ahead", "1s", "--max-skew", "500ms", "--quiet", "12s"];
+    leases(&url, &[&["init"], &bounds[..]].concat()).quiet();
+    run(&["next", "--store", &url]).quiet();
+    restore(&folder);
+    while !leases(&url, &["touch"]).quiet().text().ends_with(": grants nodes now\n") {
+        thread::sleep(Duration::from_millis(100));
+    }
+    let unix_ms = || SystemClock.unix_ms();
+    let before = unix_ms();
+    let next = run(&["next", "--store", &url]).quiet();
+    let took = unix_ms() - before;
+    assert!(took < 5_000, "the store grants at once, and not after {took} ms");
+    let id = Id::from_u64(next.text().trim().parse().unwrap());
+    let parts = Layout::TWITTER.unpack(id).unwrap();
+    let ahead = Layout::TWITTER.unix_ms_at(parts.tick) - before;
+    assert!((-1_200..took + 1_200).contains(&ahead), "the ID is {ahead} ms ahead of the clock");
 }
 
 #[test]
