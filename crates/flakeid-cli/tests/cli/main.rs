@@ -12,6 +12,8 @@ mod bounds;
 #[cfg(target_os = "linux")]
 mod brokered;
 mod brokers;
+#[cfg(all(target_os = "linux", feature = "_system-tests"))]
+mod clock_jumps;
 #[cfg(unix)]
 mod exec;
 mod help;

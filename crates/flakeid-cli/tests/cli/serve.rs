@@ -45,16 +45,23 @@ pub(crate) fn serve_with(args: &[&str]) -> (Serving, String) {
 
 /// Starts a server, and returns the server and the addresses that it prints.
 fn serve_addresses<const N: usize>(args: &[&str]) -> (Serving, [String; N]) {
-    let mut child = flakeid()
-        .args([&["serve", "--drain", "0s"], args].concat())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut command = flakeid();
+    command.args([&["serve", "--drain", "0s"], args].concat());
+    addresses_of(command.stdout(Stdio::piped()).spawn().unwrap())
+}
+
+/// Returns a server that has just been started, and its URL.
+pub(crate) fn address_of(child: Child) -> (Serving, String) {
+    let (serving, [address]) = addresses_of(child);
+    (serving, address)
+}
+
+fn addresses_of<const N: usize>(mut child: Child) -> (Serving, [String; N]) {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     (Serving(child), [(); N].map(|()| lines.next().unwrap().unwrap()))
 }
 
-fn request(url: &str, line: &str) -> String {
+pub(crate) fn request(url: &str, line: &str) -> String {
     let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).unwrap();
     let head = format!("{line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     stream.write_all(head.as_bytes()).unwrap();

@@ -17,7 +17,6 @@ use cluster::{ClusterDeployment, EtcdMembers, GaleraMembers, PostgresServers, Re
 use server::ServerDeployment;
 use sqlite::SqliteDeployment;
 
-pub(crate) use broker::BrokerClock;
 pub(crate) use interface::Deployment;
 
 /// Starts a new, empty store.

@@ -1,9 +1,6 @@
 //! Two brokers in front of one `PostgreSQL`.
 
-mod clock;
 mod supervisor;
-
-pub(crate) use clock::BrokerClock;
 
 use std::io;
 use std::time::Duration;

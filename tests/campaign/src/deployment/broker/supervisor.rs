@@ -15,10 +15,9 @@ use std::time::{Duration, Instant};
 use flakeid_core::{Clock, SystemClock};
 use flakeid_protocol::Acquire;
 use flakeid_stores::fresh_token;
-use flakeid_test_servers::{Proxy, free_port};
+use flakeid_test_servers::{HostClock, Proxy, free_port};
 use tempfile::TempDir;
 
-use super::clock::BrokerClock;
 use crate::fault::BrokerFault;
 use crate::ids::LAYOUT;
 use crate::lease_options::{NAMESPACE, SHORT_WINDOW_MS};
@@ -49,7 +48,7 @@ struct Supervisor {
     port: u16,
     arguments: Vec<String>,
     program: PathBuf,
-    clock: BrokerClock,
+    clock: HostClock,
     /// The folder for the output of the processes.
     home: TempDir,
     state: Mutex<State>,
@@ -88,7 +87,7 @@ impl SupervisedBroker {
             port,
             arguments: arguments.concat().into_iter().map(Into::into).collect(),
             program: program()?,
-            clock: BrokerClock::new()?,
+            clock: HostClock::new()?,
             home: tempfile::Builder::new().prefix("flakeid-broker").tempdir()?,
             state: Mutex::default(),
         };
@@ -271,7 +270,7 @@ impl Supervisor {
                 state.crashed.push(text);
             }
         }
-        BrokerClock::clean_up(process);
+        HostClock::clean_up(process);
         state.child = None;
         true
     }
@@ -335,7 +334,7 @@ fn end_now(child: &mut Child) {
     // Both calls fail only if the process has ended.
     let _ = child.kill();
     let _ = child.wait();
-    BrokerClock::clean_up(child.id());
+    HostClock::clean_up(child.id());
 }
 
 /// Whether the process ended with an error message, as it does while its store is unavailable.

@@ -7,10 +7,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use flakeid_core::Layout;
-use flakeid_test_servers::{Process, free_port};
+use flakeid_test_servers::{HostClock, Process, free_port};
 
 use super::super::issuer::NAMESPACE;
-use crate::deployment::BrokerClock;
 
 /// The longest time that a broker may take to stop: the default drain and the default timeout of the shutdown.
 const STOP_TIMEOUT: Duration = Duration::from_secs(15);
@@ -21,7 +20,7 @@ pub(super) struct BrokerProcess {
     layout: String,
     port: u16,
     /// A separate clock, whose time can be wrong.
-    clock: Option<BrokerClock>,
+    clock: Option<HostClock>,
     process: Option<Process>,
 }
 
@@ -33,7 +32,7 @@ impl BrokerProcess {
 
     /// Adds a separate clock, before the broker starts.
     pub(super) fn with_clock(self) -> io::Result<Self> {
-        Ok(Self { clock: Some(BrokerClock::new()?), ..self })
+        Ok(Self { clock: Some(HostClock::new()?), ..self })
     }
 
     /// Sets the error of the separate clock in milliseconds.
@@ -95,7 +94,7 @@ impl BrokerProcess {
     pub(super) fn kill(&mut self) {
         if let Some(mut process) = self.process.take() {
             process.kill();
-            BrokerClock::clean_up(process.id());
+            HostClock::clean_up(process.id());
         }
     }
 }

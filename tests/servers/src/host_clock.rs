@@ -1,5 +1,5 @@
-//! A separate clock for a broker. The broker is a process that reads the system clock, so
-//! libfaketime is preloaded.
+//! A separate clock for processes, as if they ran on a host of their own. The processes read the
+//! system clock, so libfaketime is preloaded.
 
 use std::fs;
 use std::io;
@@ -8,15 +8,18 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-/// The clock of one broker's processes.
-pub(crate) struct BrokerClock {
+/// The clock of one host's processes.
+pub struct HostClock {
     library: PathBuf,
     folder: TempDir,
 }
 
-impl BrokerClock {
+impl HostClock {
     /// Returns a clock without an error.
-    pub(crate) fn new() -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// libfaketime is not installed, or a temporary folder cannot be created.
+    pub fn new() -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("flakeid-clock").tempdir()?;
         let clock = Self { library: library()?, folder };
         clock.set_error(0)?;
@@ -24,7 +27,10 @@ impl BrokerClock {
     }
 
     /// Sets the clock's error in milliseconds, also for processes that start later.
-    pub(crate) fn set_error(&self, ms: i64) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// The temporary folder cannot be written.
+    pub fn set_error(&self, ms: i64) -> io::Result<()> {
         let sign = if ms < 0 { '-' } else { '+' };
         let (seconds, rest) = (ms.unsigned_abs() / 1_000, ms.unsigned_abs() % 1_000);
         let written = self.folder.path().join("new");
@@ -34,7 +40,7 @@ impl BrokerClock {
     }
 
     /// Makes a command read this clock. Timers are not affected.
-    pub(crate) fn apply_to(&self, command: &mut Command) {
+    pub fn apply_to(&self, command: &mut Command) {
         command
             .env("LD_PRELOAD", &self.library)
             .env("FAKETIME_TIMESTAMP_FILE", self.file())
@@ -45,7 +51,7 @@ impl BrokerClock {
     }
 
     /// Removes the files that the library leaves behind when a process is killed.
-    pub(crate) fn clean_up(process: u32) {
+    pub fn clean_up(process: u32) {
         for name in [format!("faketime_shm_{process}"), format!("sem.faketime_sem_{process}")] {
             // A process that ended regularly has removed the files itself.
             let _ = fs::remove_file(Path::new("/dev/shm").join(name));
@@ -63,7 +69,8 @@ fn library() -> io::Result<PathBuf> {
         let library = folder?.path().join("faketime/libfaketimeMT.so.1");
         found.extend(library.is_file().then_some(library));
     }
-    let missing = "setting the clocks of brokers requires libfaketime: apt-get install libfaketime";
+    let missing =
+        "setting the clock of a process requires libfaketime: apt-get install libfaketime";
     found.pop().ok_or_else(|| io::Error::other(missing))
 }
 
@@ -74,7 +81,7 @@ mod tests {
 
     #[test]
     fn clock_error_changes_the_time_that_processes_see() {
-        let clock = BrokerClock::new().unwrap();
+        let clock = HostClock::new().unwrap();
         let seconds = || {
             let mut date = Command::new("date");
             clock.apply_to(date.arg("+%s"));
