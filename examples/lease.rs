@@ -1,10 +1,10 @@
 //! Prints five IDs of a leased node. No two copies of this program print the same ID.
 
-use flakeid::{Error, Generator, Layout};
+use flakeid::{Error, Layout};
 
 fn main() -> Result<(), Error> {
     let url = std::env::var("FLAKEID_STORE").unwrap_or_else(|_| "sqlite://flakeid.db".to_owned());
-    let generator = Generator::lease(&url, Layout::TWITTER)?
+    let generator = flakeid::lease(&url, Layout::TWITTER)?
         .namespace("orders")
         .observer(|event| eprintln!("{event:?}")) // for your log and metrics
         .open()?;

@@ -21,7 +21,7 @@ pub(crate) fn measure(plan: Plan, renewing: Duration) -> Result<Section, Box<dyn
     // 21 sequence bits: single calls never fill a tick.
     let layout: Layout = "t41.n1.s21@0/1ms".parse()?;
     let fixed = Generator::new(layout, 0)?;
-    let leased = Generator::lease(&url, layout)?.namespace("calls").open()?;
+    let leased = flakeid::lease(&url, layout)?.namespace("calls").open()?;
     let mut rows = [
         Row::new(FIXED, || subject::issued(black_box(&fixed).next_id()).to_u64()),
         Row::new(LEASED, || subject::issued(black_box(&leased).next_id()).to_u64()),
@@ -81,7 +81,7 @@ fn acquisitions(url: &str) -> Result<Samples, Box<dyn Error>> {
     let mut samples = Samples::new();
     for _ in 0..ACQUISITIONS {
         let start = Instant::now();
-        let leased = Generator::lease(url, Layout::TWITTER)?.namespace("acquire").open()?;
+        let leased = flakeid::lease(url, Layout::TWITTER)?.namespace("acquire").open()?;
         samples.push(start.elapsed().as_secs_f64() * 1e3);
         black_box(leased.next_id()?);
     }
@@ -90,7 +90,7 @@ fn acquisitions(url: &str) -> Result<Samples, Box<dyn Error>> {
 
 /// Returns the renewals per minute of a generator in use.
 fn renewals(url: &str, length: Duration) -> Result<f64, Box<dyn Error>> {
-    let leased = Generator::lease(url, Layout::TWITTER)?.namespace("renew").open()?;
+    let leased = flakeid::lease(url, Layout::TWITTER)?.namespace("renew").open()?;
     let used = window::run(1, length, || {
         || {
             std::thread::sleep(Duration::from_millis(1));
@@ -98,7 +98,9 @@ fn renewals(url: &str, length: Duration) -> Result<f64, Box<dyn Error>> {
             1
         }
     });
-    Ok(leased.lease_status().unwrap_or_default().renewals as f64 * 60.0 / used.wall.as_secs_f64())
+    Ok(flakeid::Lease::of(&leased).map(|lease| lease.status()).unwrap_or_default().renewals as f64
+        * 60.0
+        / used.wall.as_secs_f64())
 }
 
 /// A temporary directory that is removed when dropped.

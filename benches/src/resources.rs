@@ -26,15 +26,15 @@ pub(crate) fn measure() -> Result<Section, Box<dyn Error>> {
     let (many, rings, starts) = (layouts(1)?, layouts(2)?, layouts(3)?);
     let directory = Directory::new("resources")?;
     let open = |namespace: &str| {
-        flakeid::Generator::lease(&directory.url(), Layout::TWITTER)?.namespace(namespace).open()
+        flakeid::lease(&directory.url(), Layout::TWITTER)?.namespace(namespace).open()
     };
 
     let generator = growth(GENERATORS, |node| issued(Generator::new(many, node.into())))?;
     let ferroid = growth(GENERATORS, |_| rivals::ferroid_atomic::<FerroidTwitter>())?;
     let ring = growth(RINGS, |node| {
-        issued(CachedGenerator::new(issued(Generator::new(rings, node.into()))))
+        issued(CachedGenerator::new(&issued(Generator::new(rings, node.into()))))
     })?;
-    let capacity = CachedGenerator::new(Generator::new(rings, RINGS.into())?)?.capacity();
+    let capacity = CachedGenerator::new(&Generator::new(rings, RINGS.into())?)?.capacity();
     let first_lease = growth(1, |_| issued(open("first")))?;
 
     let (mut made, mut issuing) = (Samples::new(), Samples::new());

@@ -26,7 +26,7 @@ pub(crate) fn on(clock: impl Clock, epoch: u64) -> Result<Generator, Box<dyn Err
 
 /// Returns a ring of IDs of that layout, which is refilled in the background.
 pub(crate) fn ring(epoch: u64) -> Result<CachedGenerator, Box<dyn Error>> {
-    Ok(CachedGenerator::new(wide(epoch)?)?)
+    Ok(CachedGenerator::new(&wide(epoch)?)?)
 }
 
 /// Takes an ID, and waits for a refill if the ring is empty.
@@ -36,7 +36,7 @@ pub(crate) fn take(ring: &CachedGenerator) -> u64 {
 }
 
 #[inline]
-pub(crate) fn next_local(local: &mut LocalGenerator<&Generator>) -> u64 {
+pub(crate) fn next_local(local: &mut LocalGenerator) -> u64 {
     issued(local.next_id()).to_u64()
 }
 

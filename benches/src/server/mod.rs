@@ -319,7 +319,7 @@ fn answer(subject: &Subject) -> Answer {
 /// Starts flakeid's server of IDs.
 fn serve() -> Result<OurServer, Box<dyn Error>> {
     let generator = subject::wide(31)?;
-    let service = Service::new(BTreeMap::from([("ids".to_owned(), generator.into())]))
-        .max_count(VERY_MUCH.ids);
+    let service =
+        Service::new(BTreeMap::from([("ids".to_owned(), generator)])).max_count(VERY_MUCH.ids);
     OurServer::start(service, &serving::listener()?, ServeOptions::default())
 }

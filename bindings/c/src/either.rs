@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use flakeid::fetch::FetchLease;
-use flakeid_core::internal::{Exposed, expose};
+use flakeid_core::internal::Exposed;
 use flakeid_core::{Error, Generator as FixedGenerator, Id, Layout, Stats};
 
 /// A generator on a fixed node, or on a node that is leased from a broker by requests of the host.
@@ -137,6 +137,6 @@ impl Generator {
     }
 
     pub(crate) fn exposed(&self) -> Result<Exposed, Error> {
-        self.run(|generator| Ok(expose(generator)))
+        self.run(FixedGenerator::exposed)
     }
 }

@@ -148,7 +148,7 @@ pub unsafe extern "C" fn flakeid_generator_new(
         // SAFETY: the C caller guarantees that `config` points to `struct_size` readable bytes, and
         // that the pointers in `config` are valid.
         let built = unsafe { border::read_sized(config)?.builder()? }.build()?;
-        generator.write(Box::new(GeneratorHandle::fixed(built.into())));
+        generator.write(Box::new(GeneratorHandle::fixed(built)));
         Ok(())
     })
 }

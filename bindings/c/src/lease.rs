@@ -181,8 +181,8 @@ impl LeaseConfig {
         let epoch = set::given(self.has, flags::FLAKEID_HAS_EPOCH, "epoch", self.epoch)?;
         let layout = options::layout(by_name, layout, epoch)?;
         let mut builder = match url {
-            Some(url) => Generator::lease(&url, layout)?,
-            None => Generator::auto(layout)?,
+            Some(url) => flakeid::lease(&url, layout)?,
+            None => flakeid::auto(layout)?,
         };
         // SAFETY: this function and `set` require the same guarantees from the caller.
         unsafe { self.set(&mut builder)? };
@@ -277,7 +277,8 @@ pub unsafe extern "C" fn flakeid_generator_lease(
     status: *mut LeaseStatus,
 ) -> Status {
     guard(|| {
-        let Some(now) = given(generator, "generator")?.generator.lease_status() else {
+        let lease = flakeid::Lease::of(&given(generator, "generator")?.generator);
+        let Some(now) = lease.map(|lease| lease.status()) else {
             let reason = "this generator has a fixed node; lease a node with \
                           flakeid_generator_open()";
             return Err(Error::invalid_option("lease", reason).into());

@@ -48,7 +48,7 @@ impl Handle {
         if let Some(clock) = clock {
             builder = builder.clock(clock.clone());
         }
-        Ok(Self::new(builder.build()?.into(), None, clock.is_none()))
+        Ok(Self::new(builder.build()?, None, clock.is_none()))
     }
 
     pub(crate) fn leased(generator: Generator, leases: &Rc<Leases>) -> Arc<Self> {
@@ -183,7 +183,7 @@ impl Handle {
 
     pub(crate) fn nodes(&self) -> Vec<u64> {
         let lease = self.lease.as_ref();
-        lease.map_or_else(|| self.generator.nodes().into_owned(), Lease::nodes)
+        lease.map_or_else(|| self.generator.nodes().to_vec(), Lease::nodes)
     }
 
     /// The current state of the lease, or the last state of a closed lease; `None` if the node is fixed.

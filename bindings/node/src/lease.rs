@@ -40,9 +40,7 @@ impl Lease {
     }
 
     pub(crate) fn nodes(&self) -> Vec<u64> {
-        self.last
-            .get()
-            .map_or_else(|| self.generator.nodes().into_owned(), |last| last.nodes.clone())
+        self.last.get().map_or_else(|| self.generator.nodes().to_vec(), |last| last.nodes.clone())
     }
 
     pub(crate) fn stats(&self) -> Stats {
@@ -54,14 +52,14 @@ impl Lease {
     }
 
     fn present(&self) -> LeaseStatus {
-        self.generator.lease_status().unwrap_or_default()
+        flakeid::Lease::of(&self.generator).map(|lease| lease.status()).unwrap_or_default()
     }
 
     /// Stops issuing IDs, and returns the remaining work of closing the lease; `None` if the lease
     /// has already been closed.
     pub(crate) fn close(&self) -> Option<PendingClose> {
         let last = Last {
-            nodes: self.generator.nodes().into_owned(),
+            nodes: self.generator.nodes().to_vec(),
             status: self.present(),
             stats: self.generator.stats(),
         };

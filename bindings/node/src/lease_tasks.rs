@@ -1,6 +1,6 @@
 //! Leases, which are opened and closed off the event loop, and whose events come from other threads.
 
-use flakeid::{Generator, LeaseEvent};
+use flakeid::LeaseEvent;
 use flakeid_core::Error;
 use napi::bindgen_prelude::{BigInt, BigUint64Array, ExternalRef, FnArgs, Function, Object};
 use napi::threadsafe_function::ThreadsafeFunctionCallMode;
@@ -32,8 +32,8 @@ pub(crate) fn open_lease<'env>(
     let refused = |error: Error| thrown(env, &error);
     let layout = options.layout().map_err(refused)?;
     let builder = match &url {
-        Some(url) => Generator::lease(url, layout),
-        None => Generator::auto(layout),
+        Some(url) => flakeid::lease(url, layout),
+        None => flakeid::auto(layout),
     };
     let mut builder = builder.and_then(|builder| options.apply(builder)).map_err(refused)?;
     if let Some(listener) = listener {

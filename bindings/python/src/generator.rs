@@ -113,7 +113,8 @@ impl Generator {
 
     /// Leases a node in a forked child that has none yet.
     fn settle(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.held.settle()).map_err(raise)
+        py.detach(|| flakeid::Lease::of(&self.held).map_or(Ok(()), |lease| lease.settle()))
+            .map_err(raise)
     }
 }
 
@@ -185,7 +186,7 @@ impl Generator {
             builder = builder.window(window_of(window, layout.max_tick())?);
         }
         let built = builder.build().map_err(raise)?;
-        Ok(Self { held: built.into(), _listed: None, on_event: None })
+        Ok(Self { held: built, _listed: None, on_event: None })
     }
 
     /// Returns the next n IDs in order. Returns fewer IDs, but at least one, if the generator could
@@ -328,14 +329,14 @@ impl Generator {
     /// or node_count requested more.
     #[getter]
     fn nodes(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
-        self.settle(py).map(|()| self.held.nodes().into_owned())
+        self.settle(py).map(|()| self.held.nodes().to_vec())
     }
 
     /// The current state of the lease or, after close(), the last state. None if the node is not
     /// leased.
     #[getter]
     fn lease(&self) -> Option<Lease> {
-        self.held.lease_status().map(Lease::new)
+        flakeid::Lease::of(&self.held).map(|lease| Lease::new(lease.status()))
     }
 
     fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {

@@ -109,7 +109,7 @@ pub(crate) fn lease(
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Generator> {
     let layout = Layout::from_epoch(layout, epoch)?;
-    let builder = Held::lease(&string("url", url)?, layout).map_err(raise)?;
+    let builder = flakeid::lease(&string("url", url)?, layout).map_err(raise)?;
     let mut builder = settings::apply(builder, "lease", options)?;
     if let Some(nodes) = nodes {
         let (from, to) = range_of(nodes, layout.max_node())?;
@@ -153,7 +153,7 @@ pub(crate) fn auto(
 ) -> PyResult<Generator> {
     let Layout(layout) = Layout::from_chosen(layout);
     let clock = clock.map(clock::named).transpose()?.unwrap_or_default();
-    let open = || open(py, Held::auto(layout).map_err(raise)?.clock(clock));
+    let open = || open(py, flakeid::auto(layout).map_err(raise)?.clock(clock));
     let generator = Generator::leased(open()?, None);
     if !is_kept(&layout, clock) {
         let kept = open()?;

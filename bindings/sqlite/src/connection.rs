@@ -82,7 +82,7 @@ impl Connection {
                 Some(set(LeaseBuilder::from_location(store, layout), &others)?.open()?)
             }
             None if others.is_empty() => None,
-            None => Some(set(Generator::builder(layout), &others)?.build()?.into()),
+            None => Some(set(Generator::builder(layout), &others)?.build()?),
         };
         let mut state = self.state();
         state.layout = Some(layout);

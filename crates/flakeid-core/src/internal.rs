@@ -6,18 +6,13 @@
 use core::any::Any;
 
 pub use crate::background::spawn_background;
+pub use crate::chain::Chain;
 pub use crate::fork::ProcessMark;
-pub use crate::generator::Exposed;
+pub use crate::generator::{Exposed, Tenure, TenureSource};
 pub use crate::interrupt::{begin_wait, interruptible, is_interrupted, set_interrupt, shorten};
 
 /// Returns the name of `clock` if it is one of the system clocks.
 #[must_use]
 pub fn named_clock(clock: &dyn Any) -> Option<crate::NamedClock> {
     crate::NamedClock::from_any(clock)
-}
-
-/// Returns the addresses and numbers with which a binding repeats the fast path of `generator`.
-#[must_use]
-pub fn expose(generator: &crate::Generator) -> Exposed {
-    generator.exposed()
 }

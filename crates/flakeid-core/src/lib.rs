@@ -35,6 +35,8 @@ extern crate alloc;
 #[cfg(feature = "std")]
 mod background;
 mod calendar;
+#[cfg(feature = "std")]
+mod chain;
 mod clock;
 mod error;
 mod field;

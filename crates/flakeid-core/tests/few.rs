@@ -4,7 +4,6 @@
 #![allow(clippy::unwrap_used)]
 
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -66,9 +65,9 @@ fn threads_that_share_a_node_take_distinct_ids() {
 fn small_ring_returns_distinct_ids_to_two_threads() {
     let layout: Layout = "t41.n10.s4@1288834974657/1ms".parse().unwrap();
     let builder = Generator::builder(layout).node(815).max_wait(LONG_WAIT);
-    let generator = Arc::new(builder.build().unwrap());
+    let generator = builder.build().unwrap();
     let options = RingOptions::new().boost_power(0).max_age(LONG_WAIT);
-    let ring = CachedGenerator::with(Arc::clone(&generator), options).unwrap();
+    let ring = CachedGenerator::with(&generator, options).unwrap();
     let take = || (0..EACH).map(|_| ring.next_id().unwrap()).collect::<Vec<_>>();
     let ids = thread::scope(|scope| {
         let other = scope.spawn(take);

@@ -317,7 +317,7 @@ mod unix {
     /// parent's thread.
     fn child_is_refused_by_its_parents_ring() {
         let cached = CachedGenerator::with(
-            Generator::new(Layout::TWITTER, 20).unwrap(),
+            &Generator::new(Layout::TWITTER, 20).unwrap(),
             RingOptions::new()
                 .on_rejected_take(|error| panic!("the child must not call the handler: {error}")),
         )
@@ -331,7 +331,7 @@ mod unix {
             is_forked(cached.next_id());
             drop(cached);
             let own = Generator::new(Layout::TWITTER, 21).unwrap();
-            CachedGenerator::new(own).unwrap().next_id().unwrap();
+            CachedGenerator::new(&own).unwrap().next_id().unwrap();
         });
         ours.unwrap().next_id().unwrap();
     }

@@ -4,12 +4,11 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::thread;
 
 use flakeid_core::{
-    CachedGenerator, Error, ErrorKind, Generator, GeneratorBuilder, Id, Layout, LocalGenerator,
-    ManualClock, Overflow, Rollback, Window,
+    CachedGenerator, Error, ErrorKind, Generator, GeneratorBuilder, Id, Layout, ManualClock,
+    Overflow, Rollback, Window,
 };
 
 const TICK: u64 = 1_000;
@@ -77,15 +76,15 @@ fn generator_issues_every_id_of_every_node_in_order() {
 
 #[test]
 fn threads_and_rings_on_several_nodes_issue_distinct_ids() {
-    let generator =
-        Arc::new(Generator::builder(Layout::TWITTER).nodes(&[601, 602, 603, 604]).build().unwrap());
-    let cached = CachedGenerator::new(Arc::clone(&generator)).unwrap();
+    let builder = Generator::builder(Layout::TWITTER).nodes(&[601, 602, 603, 604]);
+    let generator = builder.build().unwrap();
+    let cached = CachedGenerator::new(&generator).unwrap();
     let ids: Vec<Vec<Id>> = thread::scope(|scope| {
         let (generator, cached) = (&generator, &cached);
         let take = |mut next: Box<dyn FnMut() -> Id + Send>| {
             scope.spawn(move || (0..50_000).map(|_| next()).collect::<Vec<Id>>())
         };
-        let mut local = LocalGenerator::new(Arc::clone(generator));
+        let mut local = generator.local();
         let threads = [
             take(Box::new(|| generator.next_id().unwrap())),
             take(Box::new(|| generator.next_id().unwrap())),

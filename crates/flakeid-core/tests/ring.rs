@@ -56,7 +56,7 @@ fn eventually(what: &str, holds: impl Fn() -> bool) {
 fn ring_returns_distinct_increasing_ids_to_four_threads() {
     const EACH: usize = 100_000;
     let layout: Layout = "t41.n6.s16@1288834974657/1ms".parse().unwrap();
-    let cached = CachedGenerator::new(Generator::new(layout, 41).unwrap()).unwrap();
+    let cached = CachedGenerator::new(&Generator::new(layout, 41).unwrap()).unwrap();
     let ids: Vec<Vec<Id>> = thread::scope(|scope| {
         let takers: Vec<_> = (0..4)
             .map(|_| scope.spawn(|| (0..EACH).map(|_| cached.next_id().unwrap()).collect()))
@@ -74,7 +74,7 @@ fn ring_returns_distinct_increasing_ids_to_four_threads() {
 #[test]
 fn closed_ring_never_issues_its_remaining_ids() {
     let (_clock, generator) = small(Overflow::Borrow, 3);
-    let cached = CachedGenerator::with(generator, RingOptions::new().boost_power(5)).unwrap();
+    let cached = CachedGenerator::with(&generator, RingOptions::new().boost_power(5)).unwrap();
     let taken = cached.take().unwrap();
     assert_eq!(cached.stats().size, 15);
     cached.close();
@@ -99,7 +99,7 @@ fn handler_for_rejected_puts_can_close_its_own_ring() {
             ring.get().unwrap().close();
         }
     });
-    ring.set(CachedGenerator::with(generator, options).unwrap()).unwrap();
+    ring.set(CachedGenerator::with(&generator, options).unwrap()).unwrap();
     clock.set(clock_at(ring.get().unwrap(), fence + 1));
     let ring = ring.get().unwrap();
     eventually("the end", || ring.next_id().is_err_and(|e| e.kind() == ErrorKind::Closed));
@@ -113,7 +113,7 @@ fn clock_at(cached: &CachedGenerator, tick: u64) -> i64 {
 fn next_id_on_empty_ring_waits_for_next_tick() {
     let layout: Layout = "t41.n10.s2@1288834974657/1ms".parse().unwrap();
     let cached = CachedGenerator::with(
-        Generator::new(layout, 42).unwrap(),
+        &Generator::new(layout, 42).unwrap(),
         RingOptions::new().boost_power(0),
     )
     .unwrap();
@@ -127,7 +127,7 @@ fn ring_on_fixed_node_stays_within_the_current_tick() {
     let (clock, _) = small(Overflow::Wait, 0);
     let layout: Layout = "t41.n10.s2@1288834974657/1ms".parse().unwrap();
     let generator = Generator::builder(layout).node(3).clock(clock.clone()).build().unwrap();
-    let cached = CachedGenerator::new(generator).unwrap();
+    let cached = CachedGenerator::new(&generator).unwrap();
     let ids = drain(&cached);
     assert_eq!(ids.len(), 4);
     assert!(ids.iter().all(|id| tick(&cached, *id) == START));
@@ -140,7 +140,7 @@ fn ring_on_fixed_node_stays_within_the_current_tick() {
 #[test]
 fn ring_borrows_ticks_only_up_to_max_ahead() {
     let (_clock, generator) = small(Overflow::Borrow, 3);
-    let cached = CachedGenerator::with(generator, RingOptions::new().boost_power(5)).unwrap();
+    let cached = CachedGenerator::with(&generator, RingOptions::new().boost_power(5)).unwrap();
     assert_eq!(cached.capacity(), 128);
     let ids = drain(&cached);
     assert_eq!(ids.len(), 16, "this tick and three more");
@@ -152,7 +152,7 @@ fn ring_borrows_ticks_only_up_to_max_ahead() {
 #[test]
 fn ring_withholds_future_ids_until_the_clock_recovers() {
     let (clock, generator) = small(Overflow::Borrow, 3);
-    let cached = CachedGenerator::with(generator, RingOptions::new().boost_power(5)).unwrap();
+    let cached = CachedGenerator::with(&generator, RingOptions::new().boost_power(5)).unwrap();
     let start = generator_start(&cached);
     clock.set(start - 10);
     let error = cached.take().unwrap_err();
@@ -175,7 +175,7 @@ fn generator_start(cached: &CachedGenerator) -> i64 {
 fn ring_drops_ids_older_than_max_age() {
     let (clock, generator) = small(Overflow::Borrow, 31);
     let cached = CachedGenerator::with(
-        generator,
+        &generator,
         RingOptions::new().boost_power(5).padding_factor(1).max_age(Duration::from_millis(20)),
     )
     .unwrap();
@@ -200,7 +200,7 @@ fn ring_drops_ids_older_than_max_age() {
 fn idle_ring_is_refreshed_after_each_refill_interval() {
     let (clock, generator) = small(Overflow::Borrow, 31);
     let cached = CachedGenerator::with(
-        generator,
+        &generator,
         RingOptions::new()
             .boost_power(5)
             .max_age(Duration::from_millis(20))
@@ -221,7 +221,7 @@ fn ring_calls_its_handlers_for_rejected_puts_and_takes() {
     let (puts, takes) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let (put, take) = (Arc::clone(&puts), Arc::clone(&takes));
     let cached = CachedGenerator::with(
-        generator,
+        &generator,
         RingOptions::new()
             .on_rejected_put(move |error| {
                 assert_eq!(error.kind(), ErrorKind::LeaseExpired);
@@ -253,7 +253,7 @@ fn polling_an_empty_ring_does_not_count_as_a_rejected_take() {
     let options = RingOptions::new().on_rejected_take(move |_| {
         count.fetch_add(1, Ordering::Relaxed);
     });
-    let cached = CachedGenerator::with(generator, options).unwrap();
+    let cached = CachedGenerator::with(&generator, options).unwrap();
     let ids: Vec<_> = std::iter::from_fn(|| cached.poll()).collect();
     assert_eq!(ids.len(), 4, "the IDs of the tick");
     assert_eq!(cached.poll(), None);
@@ -266,7 +266,7 @@ fn polling_an_empty_ring_does_not_count_as_a_rejected_take() {
 fn ring_keeps_refilling_after_a_handler_panics() {
     let (clock, generator) = small(Overflow::Wait, 0);
     let cached = CachedGenerator::with(
-        generator,
+        &generator,
         RingOptions::new().on_rejected_put(|error| panic!("on purpose: {error}")),
     )
     .unwrap();
@@ -290,7 +290,7 @@ fn ring_remains_partly_empty_if_its_window_is_short() {
         .overflow(Overflow::Borrow)
         .build()
         .unwrap();
-    let cached = CachedGenerator::new(generator).unwrap();
+    let cached = CachedGenerator::new(&generator).unwrap();
     assert_eq!(drain(&cached).len(), 12);
     cached.generator().extend(START + 4).unwrap();
     assert_eq!(tick(&cached, cached.next_id().unwrap()), START + 3);
@@ -299,7 +299,7 @@ fn ring_remains_partly_empty_if_its_window_is_short() {
 #[test]
 fn ring_issues_no_id_after_its_generator_retires() {
     let (_clock, generator) = small(Overflow::Borrow, 31);
-    let cached = CachedGenerator::new(generator).unwrap();
+    let cached = CachedGenerator::new(&generator).unwrap();
     cached.take().unwrap();
     assert_eq!(cached.generator().retire().unwrap(), Some(START + 7));
     assert!(cached.stats().size > 0);
@@ -313,7 +313,7 @@ fn dropping_the_ring_ends_its_thread() {
     let held = Arc::new(());
     let witness = Arc::clone(&held);
     let cached = CachedGenerator::with(
-        generator,
+        &generator,
         RingOptions::new().on_rejected_put(move |_| assert!(Arc::strong_count(&witness) > 0)),
     )
     .unwrap();
@@ -327,7 +327,7 @@ fn dropping_the_ring_ends_its_thread() {
 fn ring_of_two_slots_returns_increasing_ids() {
     let layout: Layout = "t41.n10.s1@1288834974657/1ms".parse().unwrap();
     let generator = Generator::new(layout, 5).unwrap();
-    let cached = CachedGenerator::with(generator, RingOptions::new().boost_power(0)).unwrap();
+    let cached = CachedGenerator::with(&generator, RingOptions::new().boost_power(0)).unwrap();
     assert_eq!(cached.capacity(), 2);
     let ids: Vec<Id> = (0..20).map(|_| cached.next_id().unwrap()).collect();
     assert!(ids.is_sorted_by(|a, b| a < b));
@@ -336,7 +336,7 @@ fn ring_of_two_slots_returns_increasing_ids() {
 #[test]
 fn ring_returns_increasing_ids_with_one_second_ticks() {
     let generator = Generator::new(Layout::BAIDU_29, 6).unwrap();
-    let cached = CachedGenerator::new(generator).unwrap();
+    let cached = CachedGenerator::new(&generator).unwrap();
     assert_eq!(cached.capacity(), 8 << 13);
     let ids: Vec<Id> = (0..8192).map(|_| cached.next_id().unwrap()).collect();
     assert!(ids.is_sorted_by(|a, b| a < b));
@@ -346,7 +346,7 @@ fn ring_returns_increasing_ids_with_one_second_ticks() {
 fn ring_rejects_out_of_range_and_incompatible_options() {
     let build = |set: fn(RingOptions) -> RingOptions| {
         let (_clock, generator) = small(Overflow::Wait, 0);
-        CachedGenerator::with(generator, set(RingOptions::new())).unwrap_err()
+        CachedGenerator::with(&generator, set(RingOptions::new())).unwrap_err()
     };
     let error = build(|ring| ring.boost_power(21));
     assert_eq!((error.kind(), error.field()), (ErrorKind::FieldOutOfRange, Some("boost_power")));
@@ -368,6 +368,6 @@ fn ring_rejects_out_of_range_and_incompatible_options() {
         .rollback(Rollback::ClockSequence)
         .build()
         .unwrap();
-    let error = CachedGenerator::new(generator).unwrap_err();
+    let error = CachedGenerator::new(&generator).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidOption);
 }

@@ -5,7 +5,6 @@
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -57,8 +56,7 @@ fn assert_blocks_program_signals(name: &str) {
 #[test]
 fn library_threads_never_receive_the_programs_signals() {
     let own = blocked_here();
-    let ring =
-        CachedGenerator::new(Arc::new(Generator::new(Layout::TWITTER, 817).unwrap())).unwrap();
+    let ring = CachedGenerator::new(&Generator::new(Layout::TWITTER, 817).unwrap()).unwrap();
     assert_blocks_program_signals("flakeid-ring");
     let (end, ended) = std::sync::mpsc::channel::<()>();
     let other = spawn_background("flakeid-other", move || {

@@ -30,7 +30,7 @@ type Opener = dyn Fn() -> Result<Box<dyn Store>, Fault> + Send + Sync;
 /// let open = move || Ok(Box::new(store.clone()) as _);
 /// let keep = Duration::from_secs(90 * 24 * 60 * 60);
 /// let orders = Generator::new(Layout::TWITTER, 7)?;
-/// let service = Service::new(BTreeMap::from([("orders".into(), orders.into())]))
+/// let service = Service::new(BTreeMap::from([("orders".into(), orders)]))
 ///     .prune_history(HistoryPruning::new(keep, ["orders".to_owned()], open));
 /// # Ok::<(), flakeid_core::Error>(())
 /// ```

@@ -6,13 +6,12 @@
 //! use std::collections::BTreeMap;
 //!
 //! use flakeid_core::Layout;
-//! use flakeid::Generator;
 //! use flakeid_server::{Listener, ServeOptions, Server, Service};
 //!
-//! let orders = Generator::lease("sqlite:///var/lib/app/flakeid.db", Layout::TWITTER)?
+//! let orders = flakeid::lease("sqlite:///var/lib/app/flakeid.db", Layout::TWITTER)?
 //!     .namespace("orders")
 //!     .open()?;
-//! let service = Service::new(BTreeMap::from([("orders".into(), orders.into())]));
+//! let service = Service::new(BTreeMap::from([("orders".into(), orders)]));
 //! let listener = Listener::Tcp("127.0.0.1:7117".parse()?);
 //! Server::bind(service, &listener, ServeOptions::default())?.run_until_signal()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use flakeid::Generator;
 use flakeid::broker::Broker;
+use flakeid::{Generator, Lease};
 use flakeid_protocol::operations::Pruned;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
@@ -464,7 +464,7 @@ impl GeneratorMetrics {
 impl Collector for GeneratorMetrics {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let encoder = &mut encoder;
-        let lease = |of: &Generator| of.lease_status().unwrap_or_default();
+        let lease = |of: &Generator| Lease::of(of).map(|lease| lease.status()).unwrap_or_default();
         let of = ("rollbacks", "Number of times the clock went backwards");
         self.counter(encoder, of, |generator| generator.stats().rollbacks)?;
         let of = ("lease_grants", "Number of nodes granted to this server");

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use flakeid::Generator;
 use flakeid::broker::Broker;
+use flakeid::{Generator, Lease};
 use flakeid_core::{Clock, Error, Layout, SystemClock};
 use serde::Serialize;
 
@@ -121,7 +121,7 @@ impl Readiness {
 
 pub(crate) fn readiness(generator: &Generator) -> Readiness {
     let now = SystemClock.unix_ms();
-    let lease = generator.lease_status();
+    let lease = Lease::of(generator).map(|lease| lease.status());
     let left = lease.as_ref().map(|lease| lease.fence_unix_ms.saturating_sub(now));
     // After a step of the clock was undone, the window lasts, but its next tick is too far ahead.
     let is_too_far_ahead = generator.wait_for_clock() > generator.max_wait();
@@ -130,7 +130,7 @@ pub(crate) fn readiness(generator: &Generator) -> Readiness {
     let has_window = left.is_none_or(|left| left > 0);
     Readiness {
         ready: has_window && !is_too_far_ahead && now < generator.layout().horizon(),
-        nodes: generator.nodes().into_owned(),
+        nodes: generator.nodes().to_vec(),
         seconds_left: left.map(|left| left.max(0) as f64 / 1_000.0),
         last_error_code: last_error.as_ref().map(Error::code),
         last_error: last_error.map(|error| error.to_string()),

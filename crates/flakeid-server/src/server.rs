@@ -115,7 +115,7 @@ impl Default for ServeOptions {
 /// use flakeid_server::{Listener, ServeOptions, Server, Service};
 ///
 /// let orders = Generator::new(Layout::TWITTER, 7)?;
-/// let service = Service::new(BTreeMap::from([("orders".into(), orders.into())]));
+/// let service = Service::new(BTreeMap::from([("orders".into(), orders)]));
 /// let listener = Listener::Tcp("127.0.0.1:0".parse()?);
 /// let options = ServeOptions { drain: std::time::Duration::ZERO, ..ServeOptions::default() };
 /// let server = Server::bind(service, &listener, options)?;

@@ -29,9 +29,9 @@ const LONGEST: u64 = 64 << 10;
 /// directory of the embedded store cannot be created, or belongs to another user.
 ///
 /// ```no_run
-/// use flakeid::{Generator, Layout};
+/// use flakeid::Layout;
 ///
-/// let generator = Generator::lease(&flakeid::default_store_url()?, Layout::TWITTER)?.open()?;
+/// let generator = flakeid::lease(&flakeid::default_store_url()?, Layout::TWITTER)?.open()?;
 /// # Ok::<(), flakeid::Error>(())
 /// ```
 pub fn default_store_url() -> Result<String, Error> {

@@ -2,9 +2,9 @@
 //! from a store.
 //!
 //! ```no_run
-//! use flakeid::{Generator, Layout};
+//! use flakeid::Layout;
 //!
-//! let generator = Generator::lease("sqlite:///var/lib/app/flakeid.db", Layout::TWITTER)?
+//! let generator = flakeid::lease("sqlite:///var/lib/app/flakeid.db", Layout::TWITTER)?
 //!     .namespace("orders")
 //!     .open()?;
 //! println!("{} of node {}", generator.next_id()?, generator.node());
@@ -15,7 +15,7 @@
 //! and the store never grants overlapping windows. Therefore, no two processes issue the same ID, regardless of clock
 //! errors, forks, pauses, kills and restarts.
 //!
-//! [`Generator::auto`] requires no configuration: it uses the store whose URL is in the variable `FLAKEID_STORE`, or
+//! [`auto`] requires no configuration: it uses the store whose URL is in the variable `FLAKEID_STORE`, or
 //! this user's embedded store. [`Generator::new`] takes a node that the program chooses. [`LocalGenerator`] and
 //! [`CachedGenerator`] are faster handles to both kinds of generators.
 //!
@@ -37,8 +37,6 @@ mod default_store;
 #[cfg(feature = "fetch")]
 pub mod fetch;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-mod generator;
-#[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod keeper;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod leased;
@@ -56,7 +54,7 @@ pub use flakeid_protocol::{Bounds, Identity, MemoryStore, Namespace};
 pub use {
     default_store::{HOST_FILE, default_store_url},
     flakeid_stores::Location,
-    generator::{CachedGenerator, Generator, LeaseBuilder, LocalGenerator},
+    leased::{Lease, LeaseBuilder, auto, lease},
     namespaces::{CreatedNamespace, NamespaceBuilder},
     node_source::NodeSource,
 };

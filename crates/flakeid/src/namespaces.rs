@@ -31,7 +31,7 @@ use flakeid_stores::Location;
 /// ```
 /// use std::time::Duration;
 ///
-/// use flakeid::{Generator, Layout, NamespaceBuilder};
+/// use flakeid::{Layout, NamespaceBuilder};
 ///
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let url = format!("sqlite://{}/ids.db", folder.path().display());
@@ -39,7 +39,7 @@ use flakeid_stores::Location;
 ///     .max_window(Duration::from_secs(60))
 ///     .create()?;
 /// std::thread::sleep(created.wait);
-/// let generator = Generator::lease(&url, Layout::TWITTER)?.namespace("orders").open()?;
+/// let generator = flakeid::lease(&url, Layout::TWITTER)?.namespace("orders").open()?;
 /// # Ok::<(), flakeid::Error>(())
 /// ```
 #[derive(Clone)]

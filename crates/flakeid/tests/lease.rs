@@ -74,14 +74,14 @@ fn close_at_fence_does_not_lower_the_fence() {
     let generator = on(&store).open().unwrap();
     let last = tick_of(generator.next_id().unwrap());
     let held = rows(&store);
-    generator.close_at_fence();
+    flakeid::Lease::of(&generator).unwrap().close_at_fence();
     assert_eq!(generator.next_id().unwrap_err().kind(), ErrorKind::Closed);
     let free = rows(&store);
     assert_eq!((free[0].state, free[0].fence), (State::Free, held[0].fence));
     assert!(free[0].fence > last + 1, "the fence is still after the last ID");
     let next = on(&store).identity(Identity::Node(free[0].node)).open().unwrap();
     assert_eq!(
-        next.lease_status().unwrap().start,
+        flakeid::Lease::of(&next).unwrap().status().start,
         free[0].fence,
         "the next grant starts at the fence"
     );
@@ -104,7 +104,7 @@ fn short_windows_are_renewed_while_ids_are_taken() {
         thread::sleep(Duration::from_micros(300));
     }
     assert_increasing(&ids);
-    let lease = generator.lease_status().unwrap();
+    let lease = flakeid::Lease::of(&generator).unwrap().status();
     assert!(lease.renewals >= 10, "{lease:?}");
     assert_eq!(lease.grants, 1, "{lease:?}");
     assert_eq!(lease.last_error, None);
@@ -219,7 +219,7 @@ fn fenced_off_holder_continues_on_another_node() {
         of_first.map(|id| tick_of(*id)).all(|tick| tick < stolen_from),
         "all ticks are below the new grant"
     );
-    assert_eq!(generator.lease_status().unwrap().grants, 2);
+    assert_eq!(flakeid::Lease::of(&generator).unwrap().status().grants, 2);
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn fixed_node_lease_expires_at_the_end_of_its_window_after_a_takeover() {
         thread::sleep(Duration::from_millis(1));
     };
     assert_eq!(error.kind(), ErrorKind::LeaseExpired);
-    assert!(generator.lease_status().unwrap().fenced_off);
+    assert!(flakeid::Lease::of(&generator).unwrap().status().fenced_off);
     thread::sleep(Duration::from_millis(100));
     assert_eq!(generator.next_id().unwrap_err().kind(), ErrorKind::LeaseExpired);
     assert_eq!(rows(&store)[0].grant, 2, "the holder must not take the node over again");
@@ -268,17 +268,18 @@ fn ids_of_a_fixed_node_increase_across_a_restore() {
     let mut ids = generator.next_ids(100).unwrap();
     store.restore(older);
     let start = Instant::now();
-    while generator.lease_status().unwrap().grants < 2 && start.elapsed() < Duration::from_secs(10)
+    while flakeid::Lease::of(&generator).unwrap().status().grants < 2
+        && start.elapsed() < Duration::from_secs(10)
     {
         ids.push(generator.next_id().unwrap());
     }
     ids.extend(generator.next_ids(10).unwrap());
     assert_increasing(&ids);
     assert_eq!(
-        generator.lease_status().unwrap().grants,
+        flakeid::Lease::of(&generator).unwrap().status().grants,
         2,
         "{:?}",
-        generator.lease_status().unwrap()
+        flakeid::Lease::of(&generator).unwrap().status()
     );
     assert!(operations::list(&mut store.clone(), "default").unwrap().namespace.floor > 0);
 }
@@ -344,9 +345,9 @@ fn threads_get_unique_ids_across_many_node_changes() {
     ids.dedup();
     assert_eq!(ids.len(), count, "I1");
     assert!(
-        generator.lease_status().unwrap().grants >= 5,
+        flakeid::Lease::of(&generator).unwrap().status().grants >= 5,
         "{:?}",
-        generator.lease_status().unwrap()
+        flakeid::Lease::of(&generator).unwrap().status()
     );
 }
 

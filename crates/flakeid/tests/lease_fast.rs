@@ -160,7 +160,7 @@ fn closed_generator_issues_no_ids() {
 fn closed_generator_issues_no_ids_from_a_shared_lease() {
     let directory = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}/flakeid.db", directory.path().display());
-    let open = || Generator::lease(&url, Layout::TWITTER).unwrap().open().unwrap();
+    let open = || flakeid::lease(&url, Layout::TWITTER).unwrap().open().unwrap();
     let (closed, other) = (Arc::new(open()), open());
     assert_eq!(closed.node(), other.node(), "both share a lease");
     let mut local = closed.local();

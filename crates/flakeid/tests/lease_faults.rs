@@ -189,7 +189,7 @@ fn windows_of_two_ticks_are_renewed_before_they_end() {
         .clock(clock.clone())
         .open()
         .unwrap();
-    let renewals = || leased.lease_status().unwrap().renewals;
+    let renewals = || flakeid::Lease::of(&leased).unwrap().status().renewals;
     for _ in 0..10 {
         let before = renewals();
         clock.advance(Duration::from_millis(200));
@@ -262,9 +262,11 @@ fn panic_in_the_store_is_reported_and_the_lease_continues() {
     for _ in 0..3 {
         script.then(|| panic!("out of order"));
     }
-    eventually("a failure", || leased.lease_status().unwrap().failures >= 3);
-    let renewals = leased.lease_status().unwrap().renewals;
-    eventually("a renewal after the panics", || leased.lease_status().unwrap().renewals > renewals);
+    eventually("a failure", || flakeid::Lease::of(&leased).unwrap().status().failures >= 3);
+    let renewals = flakeid::Lease::of(&leased).unwrap().status().renewals;
+    eventually("a renewal after the panics", || {
+        flakeid::Lease::of(&leased).unwrap().status().renewals > renewals
+    });
     assert!(leased.next_id().unwrap() > first);
     let events = events.lock().unwrap();
     let is_reported = |event: &LeaseEvent| match event {
@@ -326,12 +328,12 @@ fn panic_in_the_clock_is_reported_and_the_lease_continues() {
     leased.next_id().unwrap();
     clock.0.store(true, Ordering::SeqCst);
     eventually("the error", || {
-        let error = leased.lease_status().unwrap().last_error;
+        let error = flakeid::Lease::of(&leased).unwrap().status().last_error;
         error.is_some_and(|error| error.to_string().contains("the time server is gone"))
     });
     clock.0.store(false, Ordering::SeqCst);
-    let renewals = leased.lease_status().unwrap().renewals;
-    eventually("a renewal", || leased.lease_status().unwrap().renewals > renewals);
+    let renewals = flakeid::Lease::of(&leased).unwrap().status().renewals;
+    eventually("a renewal", || flakeid::Lease::of(&leased).unwrap().status().renewals > renewals);
     leased.next_id().unwrap();
     leased.close();
     // On a busy machine, `close` may return before the keeper has released the node.

@@ -56,7 +56,7 @@ mod unix {
     }
 
     fn open(url: &str, identity: Identity) -> Generator {
-        Generator::lease(url, LAYOUT).unwrap().identity(identity).open().unwrap()
+        flakeid::lease(url, LAYOUT).unwrap().identity(identity).open().unwrap()
     }
 
     fn node_of(id: Id) -> u64 {
@@ -154,7 +154,7 @@ mod unix {
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/flakeid.db", directory.path().display());
         let open = || {
-            let builder = Generator::lease(&url, LAYOUT).unwrap();
+            let builder = flakeid::lease(&url, LAYOUT).unwrap();
             Arc::new(builder.window(Duration::from_secs(3)).open().unwrap())
         };
         let (plain, under_ring) = (open(), open());
@@ -230,7 +230,7 @@ mod unix {
         let row = held(&url, 7);
         in_child(60, || {
             assert_eq!(generator.next_id().unwrap_err().kind(), ErrorKind::Forked);
-            let again = Generator::lease(&url, LAYOUT).unwrap().identity(Identity::Node(7));
+            let again = flakeid::lease(&url, LAYOUT).unwrap().identity(Identity::Node(7));
             assert_eq!(again.open().unwrap_err().kind(), ErrorKind::Forked);
             assert_ne!(open(&url, Identity::Any).node(), 7);
         });

@@ -107,7 +107,7 @@ fn disjoint_windows_of_nodes_are_raised_until_they_overlap() {
     // ends.
     let ahead = on(&store, layout).nodes(5, 5).window(Duration::from_secs(1)).open().unwrap();
     ahead.next_id().unwrap();
-    let fence = ahead.lease_status().unwrap().fence;
+    let fence = flakeid::Lease::of(&ahead).unwrap().status().fence;
     drop(ahead);
     take_over(&store, layout, 5);
     operations::repair(&mut store.clone(), "default", 5, Repair::Release).unwrap();

@@ -33,7 +33,7 @@ fn layout() -> Layout {
 }
 
 fn on(url: &str) -> LeaseBuilder {
-    Generator::lease(url, layout()).unwrap().window(WINDOW).ttl(TTL)
+    flakeid::lease(url, layout()).unwrap().window(WINDOW).ttl(TTL)
 }
 
 fn node_of(id: Id) -> u64 {
@@ -240,7 +240,11 @@ fn resumed_holder_takes_another_node_if_its_lease_expired() {
         };
         before.push(moved);
         theirs.extend(successor.next_ids(1000).unwrap());
-        assert_eq!(successor.lease_status().unwrap().grants, 1, "the successor keeps the node");
+        assert_eq!(
+            flakeid::Lease::of(&successor).unwrap().status().grants,
+            1,
+            "the successor keeps the node"
+        );
         assert!(before.is_sorted_by(|a, b| a < b), "the holder's IDs must increase across nodes");
         assert_distinct(&[&before, &theirs]);
     }
@@ -272,6 +276,10 @@ fn resumed_holder_reports_the_loss_of_its_fixed_node() {
         }
     }
     theirs.extend(successor.next_ids(1000).unwrap());
-    assert_eq!(successor.lease_status().unwrap().grants, 1, "the successor keeps the node");
+    assert_eq!(
+        flakeid::Lease::of(&successor).unwrap().status().grants,
+        1,
+        "the successor keeps the node"
+    );
     assert_distinct(&[&before, &theirs]);
 }

@@ -73,7 +73,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     sqlx::query(table).execute(&database).await?;
     // `flakeid leases init --store URL --namespace orders` creates the namespace. Opening a lease
     // waits for the store, so it must not block a thread of the runtime.
-    let builder = Generator::lease(&url, Layout::TWITTER)?.namespace("orders");
+    let builder = flakeid::lease(&url, Layout::TWITTER)?.namespace("orders");
     let ids = Arc::new(tokio::task::spawn_blocking(move || builder.open()).await??);
 
     let app = App { ids: Arc::clone(&ids), database };

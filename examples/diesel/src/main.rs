@@ -5,7 +5,7 @@ use std::error::Error;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use diesel::prelude::*;
-use flakeid::{Generator, Id, Layout};
+use flakeid::{Id, Layout};
 use serde::{Deserialize, Serialize};
 
 diesel::table! {
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut database = SqliteConnection::establish(&std::env::var("DATABASE_URL")?)?;
     diesel::sql_query(TABLE).execute(&mut database)?;
     let layout = Layout::TWITTER;
-    let ids = Generator::lease(&std::env::var("FLAKEID_STORE")?, layout)?.open()?;
+    let ids = flakeid::lease(&std::env::var("FLAKEID_STORE")?, layout)?.open()?;
 
     let item = std::env::args().nth(1).ok_or("give the item that is ordered")?;
     let last =

@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use flakeid::{Generator, Id, Layout};
+use flakeid::{Id, Layout};
 use sea_orm::entity::prelude::*;
 use sea_orm::{Database, IntoActiveModel};
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     database.execute_unprepared(table).await?;
     // Opening a lease waits for the store, so it must not block a thread of the runtime.
     let layout = Layout::TWITTER;
-    let builder = Generator::lease(&url, layout)?.namespace("orders");
+    let builder = flakeid::lease(&url, layout)?.namespace("orders");
     let ids = tokio::task::spawn_blocking(move || builder.open()).await??;
 
     let item = std::env::args().nth(1).ok_or("give the item that is ordered")?;

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use diesel::Connection;
-use flakeid::{Generator, Id, Layout};
+use flakeid::{Id, Layout};
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS rust_parcels (id uuid PRIMARY KEY, part_of uuid)";
 
@@ -66,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let url = std::env::var("DATABASE_URL")?;
     let layout = Layout::TWITTER;
     let ids =
-        Generator::lease(&std::env::var("FLAKEID_STORE")?, layout)?.namespace("orders").open()?;
+        flakeid::lease(&std::env::var("FLAKEID_STORE")?, layout)?.namespace("orders").open()?;
     let (first, second) = (ids.next_id()?, ids.next_id()?);
     let hour_ago = SystemTime::now() - Duration::from_secs(3_600);
     let bound =

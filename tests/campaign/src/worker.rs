@@ -169,7 +169,7 @@ impl Process {
                 append_line(log, &format!("{event:?}"));
             }
         };
-        let mut builder = Generator::lease(&self.worker.url, LAYOUT)?;
+        let mut builder = flakeid::lease(&self.worker.url, LAYOUT)?;
         if !self.worker.any_node {
             builder = builder.nodes(0, NODES as u64 - 1);
         }

@@ -107,11 +107,7 @@ pub fn core_without_std() -> Outcome {
 /// Tests every interleaving of the lock-free structures.
 pub fn loom_models() -> Outcome {
     let build = tests_of_core()
-        .args(&["-p", "flakeid", "--no-default-features"])
-        .args(&["--features", "flakeid-core/default", "--lib", "--no-run"])
-        .args(&["--config", "profile.test.package.flakeid.opt-level=3"])
-        // The models contain no call of the protocol.
-        .args(&["--config", "profile.test.package.flakeid-protocol.opt-level=0"])
+        .args(&["--lib", "--no-run"])
         .configured("loom");
     let suites = Suite::built(build)?.into_iter().map(|suite| suite.only("loom"));
     // The last models of each executable take long and use only one core.

@@ -94,7 +94,7 @@ impl LeaseArgs {
             LeaseBuilder::from_location(location, layout)
         } else {
             note_new_store();
-            Generator::auto(layout).map_err(|error| {
+            flakeid::auto(layout).map_err(|error| {
                 let ways = format!(
                     "give --store URL or --node N, or set {}=URL or {}=N",
                     store::STORE,

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use flakeid::Generator;
 use flakeid_core::{ErrorKind, Id, Layout};
 use flakeid_test_servers::{Proxy, free_port};
 
@@ -49,13 +48,13 @@ impl Progress {
 
 /// Runs one client, which generates 100 IDs per second until `stop` is set.
 fn issue(url: &str, progress: &Progress, stop: &AtomicBool) -> Vec<Id> {
-    let builder = Generator::lease(url, Layout::TWITTER).unwrap();
+    let builder = flakeid::lease(url, Layout::TWITTER).unwrap();
     // A generator with an observer does not share its lease with other generators in the process.
     let generator = builder.observer(|_| {}).max_wait(TIMEOUT).open().unwrap();
     let mut ids = Vec::new();
     while !stop.load(Ordering::Relaxed) {
         ids.push(generator.next_id().unwrap());
-        let status = generator.lease_status().unwrap();
+        let status = flakeid::Lease::of(&generator).unwrap().status();
         progress.renewals.store(status.renewals, Ordering::Relaxed);
         progress.grants.store(status.grants, Ordering::Relaxed);
         progress.ids.store(ids.len() as u64, Ordering::Relaxed);
@@ -177,7 +176,7 @@ fn client_sends_token_only_to_hosts_in_its_url() {
     let proxy = Proxy::to(port);
     let url = format!("http://:{TOKEN}@127.0.0.1:{}", proxy.port());
     let client = |url: &str| {
-        let builder = Generator::lease(url, Layout::TWITTER).unwrap();
+        let builder = flakeid::lease(url, Layout::TWITTER).unwrap();
         builder.observer(|_| {}).open().unwrap()
     };
     let stays = client(&url);
@@ -185,7 +184,7 @@ fn client_sends_token_only_to_hosts_in_its_url() {
     // From now on, the broker can be reached only at the address that it advertises.
     proxy.cut();
     proxy.reset();
-    let renewals = || follows.lease_status().unwrap().renewals;
+    let renewals = || flakeid::Lease::of(&follows).unwrap().status().renewals;
     let before = renewals();
     let mut error = None;
     eventually("the end of the window", || {
@@ -195,5 +194,9 @@ fn client_sends_token_only_to_hosts_in_its_url() {
     assert_eq!(error.unwrap().kind(), ErrorKind::LeaseExpired);
     eventually("renewals", || renewals() >= before + 3);
     follows.next_id().unwrap();
-    assert_eq!(follows.lease_status().unwrap().grants, 1, "the client renewed its node");
+    assert_eq!(
+        flakeid::Lease::of(&follows).unwrap().status().grants,
+        1,
+        "the client renewed its node"
+    );
 }

@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use flakeid::Generator;
 use flakeid_core::Layout;
 use flakeid_test_servers::{EtcdServer, MariadbServer, PostgresServer, RedisServer, Server};
 use serde_json::json;
@@ -91,7 +90,7 @@ fn recreated_namespace_grants_no_leases_until_earlier_windows_end() {
     let url = server.url();
     init(&url, &["--fresh", "--max-window", "1h"]).quiet();
     let layout = Layout::TWITTER;
-    let builder = Generator::lease(&url, layout).unwrap().namespace("orders");
+    let builder = flakeid::lease(&url, layout).unwrap().namespace("orders");
     let generator = builder.window(HOUR).ttl(3 * HOUR).open().unwrap();
     generator.next_id().unwrap();
     server.command(&["FLUSHALL"]).unwrap();

@@ -7,7 +7,9 @@ use super::cell::CLOSED;
 use super::obstacle::Obstacle;
 #[cfg(feature = "std")]
 use super::queue::{Queue, Supply};
-use super::{Ahead, Generator, Overflow, Rollback, Run};
+use super::shape::Run;
+use super::tenure::{Ahead, Tenure};
+use super::{Overflow, Rollback};
 use crate::interrupt::{begin_wait, is_interrupted, shorten};
 use crate::sync::back_off;
 use crate::{Error, ErrorKind};
@@ -31,7 +33,7 @@ struct Now {
 }
 
 #[cfg(feature = "std")]
-impl Supply for Generator {
+impl Supply for Tenure {
     fn attempt(&self, wanted: u64) -> Result<Run, Obstacle> {
         self.attempt(wanted)
     }
@@ -45,24 +47,9 @@ impl Supply for Generator {
     }
 }
 
-impl Generator {
-    /// Whether [`next_id`](Self::next_id) may wait where [`try_next_id`](Self::try_next_id) fails with `error`: for the
-    /// next tick or for the clock, if the policies allow the wait.
-    ///
-    /// ```
-    /// use flakeid_core::{Generator, Layout, ManualClock, Overflow};
-    ///
-    /// let clock = ManualClock::new(1_505_914_988_849);
-    /// for (overflow, waits) in [(Overflow::Wait, true), (Overflow::Error, false)] {
-    ///     let builder = Generator::builder(Layout::TWITTER).node(7).overflow(overflow);
-    ///     let generator = builder.clock(clock.clone()).build()?;
-    ///     generator.next_ids(4096)?;
-    ///     assert_eq!(generator.would_wait(&generator.try_next_id().unwrap_err()), waits);
-    /// }
-    /// # Ok::<(), flakeid_core::Error>(())
-    /// ```
-    #[must_use]
-    pub fn would_wait(&self, error: &Error) -> bool {
+impl Tenure {
+    /// Whether calls that may wait would wait after `error`.
+    pub(super) fn would_wait(&self, error: &Error) -> bool {
         match error.kind() {
             // Every policy waits for the generator's first tick.
             ErrorKind::SequenceExhausted => {
@@ -74,11 +61,8 @@ impl Generator {
         }
     }
 
-    /// Returns the time until the clock has reached a tick in which the generator may issue the next ID. The time is
-    /// long after a step of the clock was undone, because the IDs must increase.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn wait_for_clock(&self) -> Duration {
+    /// Returns the time until the clock has reached a tick in which the next ID may be issued.
+    pub(super) fn wait_for_clock(&self) -> Duration {
         let word = self.cell.load();
         let (_, next) = self.cell.split(word);
         let tick = self.shape.tick(self.candidate(next, 0));
@@ -96,14 +80,11 @@ impl Generator {
         Duration::from_millis(ms.max(0).cast_unsigned())
     }
 
+    #[cfg(feature = "std")]
     #[cold]
     #[inline(never)]
-    pub(super) fn take_at_once(&self, wanted: u64) -> Result<Run, Error> {
-        #[cfg(feature = "std")]
-        if let Some(queue) = self.queue.get()
-            && queue.is_waiting()
-            && self.may_queue()
-        {
+    fn take_at_once(&self, queue: &Queue, wanted: u64) -> Result<Run, Error> {
+        if queue.is_waiting() && self.may_queue() {
             queue.serve(self);
         }
         self.attempt(wanted).map_err(|obstacle| obstacle.error)
@@ -115,7 +96,7 @@ impl Generator {
         #[cfg(feature = "std")]
         if let Some(queue) = self.queue.get() {
             return match max_wait {
-                Duration::ZERO => self.take_at_once(wanted),
+                Duration::ZERO => self.take_at_once(queue, wanted),
                 _ => self.take_in_turn(queue, wanted, max_wait),
             };
         }

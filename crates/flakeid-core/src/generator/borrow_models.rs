@@ -21,7 +21,7 @@ fn loom_finds_no_false_rollback_after_a_borrowed_tick() {
             .window(Window::new(11, 14).unwrap())
             .overflow(Overflow::Borrow)
             .rollback(Rollback::Error)
-            .build()
+            .build_tenure()
             .unwrap();
         let mut ids = generator.issue(1);
         let generator = Arc::new(generator);

@@ -6,9 +6,10 @@ use core::time::Duration;
 
 use super::cell::Cell;
 use super::node_choice::NodeChoice;
-use super::shape::Shape;
+use super::shape::{Shape, limit_of};
 use super::start::SequenceStart;
-use super::{Ahead, Generator, Overflow, Policy, Rollback, Window, limit_of};
+use super::tenure::{Ahead, Tenure};
+use super::{Generator, Overflow, Policy, Rollback, Window};
 use crate::calendar::whole_ms;
 use crate::clock::{Clock, ClockSource};
 use crate::fork::Limit;
@@ -167,7 +168,16 @@ impl GeneratorBuilder {
     /// that is not 2^k − 1; [`InvalidLayout`](ErrorKind::InvalidLayout) if the layout can only decode IDs;
     /// [`HorizonReached`](ErrorKind::HorizonReached) if the layout's ticks have run out;
     /// [`Forked`](ErrorKind::Forked) if the parent process used this node.
-    pub fn build(mut self) -> Result<Generator, Error> {
+    pub fn build(self) -> Result<Generator, Error> {
+        self.build_tenure().map(Generator::from)
+    }
+
+    /// Builds a tenure, for a source of tenures. Behaves like [`build`](Self::build).
+    ///
+    /// # Errors
+    /// The errors of [`build`](Self::build).
+    #[doc(hidden)]
+    pub fn build_tenure(mut self) -> Result<Tenure, Error> {
         let layout = self.layout;
         if !layout.can_generate() {
             let (time, _, clock_sequence, sequence) = layout.spans();
@@ -215,7 +225,7 @@ impl GeneratorBuilder {
             (Some(_), Policy { rollback: Rollback::Continue, .. }) => Ahead::Tick,
             _ => Ahead::Each,
         };
-        Ok(Generator {
+        Ok(Tenure {
             #[cfg(feature = "std")]
             // WebAssembly cannot sleep, so the host waits for its calls.
             queue: NativeOnly::new(|| {
@@ -410,14 +420,15 @@ mod tests {
         let clock = ManualClock::new(Layout::TWITTER.epoch());
         let generator = builder.unwrap().clock(clock).build().unwrap();
         assert_eq!(generator.node(), 3 * 32 + 4);
-        assert_eq!((generator.sequence_mask, generator.start.mask), (255, 3));
+        let tenure = generator.latest();
+        assert_eq!((tenure.sequence_mask, tenure.start.mask), (255, 3));
         let policy = Policy { overflow: Overflow::Borrow, rollback: Rollback::Wait };
-        assert_eq!(generator.policy, policy);
-        assert_eq!((generator.max_ahead, generator.max_wait), (1_000, Duration::ZERO));
+        assert_eq!(tenure.policy, policy);
+        assert_eq!((tenure.max_ahead, tenure.max_wait), (1_000, Duration::ZERO));
         let id = generator.next_id().unwrap();
         assert_eq!(Layout::TWITTER.unpack(id).unwrap().tick, 10);
-        let limit = generator.shape.position(20);
-        assert_eq!(generator.limit.get(), limit, "the end of the window");
+        let limit = tenure.shape.position(20);
+        assert_eq!(tenure.limit.get(), limit, "the end of the window");
     }
 
     #[test]
@@ -452,7 +463,7 @@ mod tests {
         let clock = ManualClock::new(Layout::TWITTER.epoch());
         let builder = Generator::builder(Layout::TWITTER).node(7).clock(clock);
         let generator = builder.max_ahead(Duration::from_micros(1_500)).build().unwrap();
-        assert_eq!(generator.max_ahead, 2);
+        assert_eq!(generator.latest().max_ahead, 2);
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! The state of a generator for bindings that take positions without a call into this library.
 
-use super::Generator;
+use super::{Generator, Tenure};
+use crate::Error;
 use crate::clock::ClockSource;
 use crate::sync::AtomicU64;
 
-/// The addresses and numbers with which a binding repeats the fast path of a generator, `Generator::take`, for one
+/// The addresses and numbers with which a binding repeats the fast path of a generator, `Tenure::take`, for one
 /// position. The addresses are valid as long as the generator exists.
 #[derive(Clone, Copy, Debug)]
 pub struct Exposed {
@@ -36,8 +37,19 @@ pub struct Exposed {
 }
 
 impl Generator {
-    /// Returns the addresses and numbers with which a binding repeats the fast path of this generator.
-    pub(crate) fn exposed(&self) -> Exposed {
+    /// Returns the addresses and numbers with which a binding repeats the fast path of the tenure that was used last.
+    /// The addresses are valid as long as this generator exists.
+    ///
+    /// # Errors
+    /// [`Closed`](crate::ErrorKind::Closed) if a leased generator was closed.
+    #[doc(hidden)]
+    pub fn exposed(&self) -> Result<Exposed, Error> {
+        self.current().map(Tenure::exposed).ok_or_else(Self::ended)
+    }
+}
+
+impl Tenure {
+    fn exposed(&self) -> Exposed {
         let is_exact = matches!(self.clock, ClockSource::System | ClockSource::Gated);
         let (time_shift, sequence_shift) = self.shape.shifts();
         Exposed {

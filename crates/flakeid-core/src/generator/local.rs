@@ -1,11 +1,11 @@
 //! Local handles, which are the fastest way to generate IDs in one thread.
 
+use alloc::sync::Arc;
 use core::fmt;
-use core::ops::Deref;
 use core::time::Duration;
 
-use super::Generator;
 use super::shape::Run;
+use super::{Generator, Tenure};
 use crate::{Error, Id};
 
 /// A handle of a [`Generator`] for one thread. The handle reserves chunks of positions with one compare-and-swap each,
@@ -13,14 +13,14 @@ use crate::{Error, Id};
 /// relative to the IDs of other threads.
 ///
 /// The IDs of one handle strictly increase, and no two handles issue the same ID. A chunk is valid for one tick of the
-/// kernel's coarse clock (a few milliseconds), and only while the generator may issue IDs: in its window, and in the
-/// process that created the generator. The handle discards the rest of an invalid chunk. The times in IDs are therefore
+/// kernel's coarse clock (a few milliseconds), and only while the generator may issue IDs: in its window, in the
+/// process that reserved the chunk, and on the same leased node. The handle discards the rest of an invalid chunk. The times in IDs are therefore
 /// never ahead of the clock, but they may lag by up to one tick of the coarse clock.
 ///
 /// Reserved IDs count towards a tick's sequence, so ticks fill up sooner if there are many handles and only 12 sequence
 /// bits. On a manual or custom clock, a chunk is valid until the clock's reading changes.
 ///
-/// The handle may borrow the generator, as [`Generator::local`] does, or share it as an `Arc<Generator>`.
+/// The handle keeps the generator alive.
 ///
 /// ```
 /// use flakeid_core::{Generator, Layout};
@@ -38,8 +38,15 @@ use crate::{Error, Id};
 /// });
 /// # Ok::<(), flakeid_core::Error>(())
 /// ```
-pub struct LocalGenerator<G> {
-    generator: G,
+pub struct LocalGenerator {
+    generator: Generator,
+    chunk: Chunk,
+}
+
+/// A chunk of positions that a local handle has reserved.
+pub(super) struct Chunk {
+    /// The tenure that reserved the chunk.
+    tenure: Arc<Tenure>,
     /// The next position of the chunk. The field `end` contains the exclusive end of the chunk.
     next: u64,
     end: u64,
@@ -51,7 +58,8 @@ pub struct LocalGenerator<G> {
     /// The clock's mark at the time when the chunk was reserved. The chunk becomes invalid when the clock's mark
     /// changes.
     mark: u64,
-    block: u64,
+    /// The number of positions to reserve.
+    size: u64,
 }
 
 impl Generator {
@@ -59,23 +67,12 @@ impl Generator {
     /// its IDs are not ordered relative to the IDs of other threads, and their times may lag behind the clock by a
     /// few milliseconds.
     #[must_use]
-    pub fn local(&self) -> LocalGenerator<&Self> {
-        LocalGenerator::new(self)
+    pub fn local(&self) -> LocalGenerator {
+        LocalGenerator { generator: self.clone(), chunk: Chunk::new(Arc::clone(self.latest())) }
     }
 }
 
-impl<G: Deref<Target = Generator>> LocalGenerator<G> {
-    /// The largest number of positions in a chunk: a sixteenth of the 4096 positions per tick in the default layout.
-    /// Larger chunks are not faster.
-    const LARGEST_BLOCK: u64 = 256;
-
-    /// Creates a handle for `generator`.
-    pub fn new(generator: G) -> Self {
-        let block = ((generator.sequence_mask + 1) / 16).clamp(1, Self::LARGEST_BLOCK);
-        let step = generator.shape.step().unwrap_or(0);
-        Self { generator, next: 0, end: 0, clock_sequence: 0, id: 0, step, mark: 0, block }
-    }
-
+impl LocalGenerator {
     /// Returns the next ID. Reserves a new chunk if the current chunk is used up or no longer valid.
     ///
     /// # Errors
@@ -84,7 +81,7 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
     pub fn next_id(&mut self) -> Result<Id, Error> {
         match self.poll() {
             Some(id) => Ok(id),
-            None => self.begin_block(Some(self.generator.max_wait)),
+            None => self.begin_chunk(self.generator.max_wait()),
         }
     }
 
@@ -97,7 +94,7 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
     pub fn next_id_within(&mut self, max_wait: Duration) -> Result<Id, Error> {
         match self.poll() {
             Some(id) => Ok(id),
-            None => self.begin_block(Some(max_wait)),
+            None => self.begin_chunk(max_wait),
         }
     }
 
@@ -109,7 +106,7 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
     pub fn try_next_id(&mut self) -> Result<Id, Error> {
         match self.poll() {
             Some(id) => Ok(id),
-            None => self.begin_block(None),
+            None => self.begin_chunk(Duration::ZERO),
         }
     }
 
@@ -118,15 +115,44 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
     /// callers that have other work to do before they wait.
     #[inline(always)]
     pub fn poll(&mut self) -> Option<Id> {
-        self.holds().then(|| self.hand_out())
+        // A closed generator and a newer tenure also end the chunk.
+        let holds = self.chunk.holds() && self.generator.uses(&self.chunk.tenure);
+        holds.then(|| self.chunk.hand_out())
+    }
+
+    /// Reserves a chunk, and returns the first ID of the chunk. Waits at most `max_wait`. This function is separate,
+    /// because inlining it would slow down the fast path by a third.
+    #[cold]
+    #[inline(never)]
+    fn begin_chunk(&mut self, max_wait: Duration) -> Result<Id, Error> {
+        let chunk = &mut self.chunk;
+        self.generator.run_on_newest(max_wait, &mut |tenure, left| chunk.begin(tenure, left))
+    }
+
+    /// The generator of this handle.
+    #[must_use]
+    pub const fn generator(&self) -> &Generator {
+        &self.generator
+    }
+}
+
+impl Chunk {
+    /// The largest number of positions in a chunk: a sixteenth of the 4096 positions per tick in the default layout.
+    /// Larger chunks are not faster.
+    const LARGEST: u64 = 256;
+
+    pub(super) fn new(tenure: Arc<Tenure>) -> Self {
+        let size = ((tenure.sequence_mask + 1) / 16).clamp(1, Self::LARGEST);
+        let step = tenure.shape.step().unwrap_or(0);
+        Self { tenure, next: 0, end: 0, clock_sequence: 0, id: 0, step, mark: 0, size }
     }
 
     /// Whether the chunk contains an ID that is still valid.
     #[inline(always)]
     fn holds(&self) -> bool {
-        let mark = self.generator.clock.mark();
-        // The check of the limit also covers forked children and retired generators, because their limit is 0.
-        mark == self.mark && self.next < self.end && self.next < self.generator.limit.get()
+        let mark = self.tenure.clock.mark();
+        // The check of the limit also covers forked children and ended tenures, because their limit is 0.
+        mark == self.mark && self.next < self.end && self.next < self.tenure.limit.get()
     }
 
     #[inline(always)]
@@ -145,54 +171,45 @@ impl<G: Deref<Target = Generator>> LocalGenerator<G> {
     #[inline(never)]
     fn id_at(&self, position: u64) -> Id {
         let clock_sequence = self.clock_sequence;
-        self.generator.shape.id(&Run { first: position, count: 1, clock_sequence })
+        self.tenure.shape.id(&Run { first: position, count: 1, clock_sequence })
     }
 
-    /// Returns the next ID, but checks neither the limit nor the clock's mark. The loom models use this method to show
-    /// that loom detects the missing checks.
-    #[cfg(all(test, loom))]
-    pub(super) fn next_id_unchecked(&mut self) -> Result<Id, Error> {
-        if self.next >= self.end {
-            return self.begin_block(Some(self.generator.max_wait));
+    fn begin(&mut self, tenure: &Arc<Tenure>, max_wait: Duration) -> Result<Id, Error> {
+        if !Arc::ptr_eq(&self.tenure, tenure) {
+            *self = Self::new(Arc::clone(tenure));
         }
-        Ok(self.hand_out())
-    }
-
-    /// Reserves a chunk, and returns the first ID of the chunk. Waits at most `max_wait`, or does not wait if
-    /// `max_wait` is `None`. This function is separate, because inlining it would slow down the fast path by a third.
-    #[cold]
-    #[inline(never)]
-    fn begin_block(&mut self, max_wait: Option<Duration>) -> Result<Id, Error> {
         // The mark is read before the chunk is reserved, so that the mark is never newer than the chunk's tick.
-        let mark = self.generator.clock.mark();
-        let run = match self.generator.take(self.block) {
+        let mark = tenure.clock.mark();
+        let run = match tenure.take(self.size) {
             Some(run) => run,
             // Only one position is taken, because the mark may be outdated after a wait. The remaining positions of a
             // larger chunk would then be lost.
-            None => match max_wait {
-                Some(max_wait) => self.generator.take_waiting(1, max_wait)?,
-                None => self.generator.take_at_once(1)?,
-            },
+            None => tenure.take_waiting(1, max_wait)?,
         };
         (self.next, self.end) = (run.first, run.end());
         self.clock_sequence = run.clock_sequence;
-        self.id = self.generator.shape.id(&run).to_u64();
+        self.id = tenure.shape.id(&run).to_u64();
         self.mark = mark;
         Ok(self.hand_out())
     }
 
-    /// The generator of this handle.
-    #[must_use]
-    pub const fn generator(&self) -> &G {
-        &self.generator
+    /// Returns the next ID, but checks the limit and the clock's mark only if `looks` is true. The loom models use this
+    /// method to show that loom detects the missing checks.
+    #[cfg(all(test, loom))]
+    pub(super) fn next_id(&mut self, looks: bool) -> Result<Id, Error> {
+        if if looks { self.holds() } else { self.next < self.end } {
+            return Ok(self.hand_out());
+        }
+        let tenure = Arc::clone(&self.tenure);
+        self.begin(&tenure, Duration::ZERO)
     }
 }
 
-impl<G: Deref<Target = Generator>> fmt::Debug for LocalGenerator<G> {
+impl fmt::Debug for LocalGenerator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LocalGenerator")
-            .field("generator", &*self.generator)
-            .field("left", &(self.end - self.next))
+            .field("generator", &self.generator)
+            .field("left", &(self.chunk.end - self.chunk.next))
             .finish_non_exhaustive()
     }
 }

@@ -7,14 +7,16 @@
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::time::Duration;
 
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
 
 use super::cell::Cell;
+use super::local::Chunk;
 use super::loom_twin::{Flaw, Subject, Twin};
 use super::registry::Registry;
-use super::{Generator, Rollback, Window};
+use super::{Generator, Rollback, Tenure, Window, fill_by};
 use crate::{Id, Layout, ManualClock};
 
 pub(super) fn model(check: impl Fn() + Send + Sync + 'static) {
@@ -29,28 +31,29 @@ pub(super) fn layout() -> Layout {
     Layout::builder().time(8).sequence(1).build_const()
 }
 
-/// Builds a generator whose clock reads `now`, with the window `[10, 12)`. The window contains positions 20 to 23.
-fn real(now: i64) -> Generator {
+/// Builds a tenure whose clock reads `now`, with the window `[10, 12)`. The window contains positions 20 to 23.
+fn real(now: i64) -> Tenure {
     Generator::builder(layout())
         .clock(ManualClock::new(now))
         .window(Window::new(10, 12).unwrap())
-        .build()
+        .build_tenure()
         .unwrap()
 }
 
-impl Subject for Generator {
+impl Subject for Tenure {
     fn issue(&self, wanted: usize) -> Vec<u64> {
         let mut ids = vec![Id::default(); wanted];
-        let count = self.try_fill(&mut ids).unwrap_or(0);
+        let count = fill_by(&mut ids, |rest| self.fill_in_tick(rest, Duration::ZERO));
+        let count = count.unwrap_or(0);
         ids[..count].iter().map(|id| id.to_u64()).collect()
     }
 
     fn extend(&self, fence: u64) {
-        Generator::extend(self, fence).unwrap();
+        Tenure::extend(self, fence).unwrap();
     }
 
     fn retire(&self) -> u64 {
-        Generator::retire(self).unwrap().map_or(0, |tick| (tick + 1) << 1)
+        Tenure::retire(self).unwrap().map_or(0, |tick| (tick + 1) << 1)
     }
 }
 
@@ -199,7 +202,7 @@ fn extend_does_not_revive_a_retired_generator() {
         let generator = Arc::new(real(5));
         let extender = {
             let generator = Arc::clone(&generator);
-            thread::spawn(move || Generator::extend(&generator, 14))
+            thread::spawn(move || Tenure::extend(&generator, 14))
         };
         generator.retire().unwrap();
         // The extension may succeed before the retirement, or fail after the retirement. Both outcomes are correct.
@@ -218,7 +221,7 @@ fn ids_remain_distinct_after_two_clock_rollbacks() {
         let generator = Generator::builder(layout)
             .clock(clock.clone())
             .rollback(Rollback::ClockSequence)
-            .build()
+            .build_tenure()
             .unwrap();
         let mut ids = generator.issue(1);
         clock.set(10);
@@ -347,19 +350,18 @@ fn local_against_retire(looks: bool) {
     let generator = Generator::builder(layout)
         .clock(ManualClock::new(11))
         .window(Window::new(10, 12).unwrap())
-        .build()
+        .build_tenure()
         .unwrap();
     let generator = Arc::new(generator);
     let ended = Arc::new(AtomicU64::new(0));
     let user = {
         let (generator, ended) = (Arc::clone(&generator), Arc::clone(&ended));
         thread::spawn(move || {
-            let mut local = generator.local();
+            let mut chunk = Chunk::new(generator);
             let mut ids = Vec::new();
             for _ in 0..2 {
                 let over = ended.load(Ordering::Acquire) == 1;
-                let id = if looks { local.next_id() } else { local.next_id_unchecked() };
-                if let Ok(id) = id {
+                if let Ok(id) = chunk.next_id(looks) {
                     assert!(!over, "an ID was issued after the generator was retired");
                     ids.push(id.to_u64());
                 }

@@ -9,9 +9,12 @@ mod builder;
 mod cell;
 #[cfg(feature = "std")]
 mod exposed;
+mod home;
 mod local;
 #[cfg(all(test, loom))]
 mod loom_models;
+#[cfg(all(test, loom))]
+mod loom_tenures;
 #[cfg(all(test, loom))]
 mod loom_twin;
 mod node_choice;
@@ -28,6 +31,7 @@ mod shape;
 mod start;
 mod steps;
 mod take;
+mod tenure;
 mod window;
 
 pub use builder::GeneratorBuilder;
@@ -37,38 +41,26 @@ pub use cell::Stats;
 pub use exposed::Exposed;
 pub use local::LocalGenerator;
 pub use policy::{Overflow, Policy, Rollback};
+#[cfg(not(feature = "std"))]
+use tenure::Tenure;
 pub use window::Window;
+#[cfg(feature = "std")]
+#[doc(hidden)]
+pub use {home::TenureSource, tenure::Tenure};
 
-use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
-use crate::clock::ClockSource;
-use crate::fork::Limit;
-#[cfg(feature = "std")]
-use crate::sync::NativeOnly;
-use crate::{Error, Id, Layout};
-use cell::{CLOSED, Cell};
-use shape::{Run, Shape, limit_of};
-use start::SequenceStart;
-
-/// Determines how often the slow path (`attempt`) decides whether to issue IDs that are ahead of the clock.
-#[derive(Clone, Copy, PartialEq, PartialOrd)]
-enum Ahead {
-    /// For each ID that is ahead of the clock, `attempt` decides whether the generator may issue the ID.
-    Each,
-    /// For each tick that is ahead of the clock, `attempt` decides once whether the generator may enter the tick. After
-    /// the generator has entered a tick, the policies do not restrict the remaining IDs of the tick.
-    Tick,
-    /// For each tick that is ahead of the clock, `attempt` decides once whether the generator may enter the tick. When
-    /// a tick is full, the generator continues with the next tick (`Overflow::Borrow`).
-    Borrow,
-}
+use crate::{Error, ErrorKind, Id, Layout};
+use home::Home;
 
 /// A generator of unique, strictly increasing IDs for one node or for several nodes. Any number of threads may use
-/// the generator.
+/// the generator. Clones share one generator.
+///
+/// The node is either fixed or leased. The program must ensure that no other process uses a fixed node at the same
+/// time. For a leased node, the store ensures this for all processes that lease from that store.
 ///
 /// The state is one atomic word that contains the next free position (tick and sequence number). Every call takes
 /// positions with one compare-and-swap that moves the word forward. Therefore, no two calls return the same ID, and a
@@ -93,9 +85,18 @@ enum Ahead {
 /// # Within a process
 /// Within a process, generators on the system clock with the same layout and node share the word, and a new generator
 /// continues at the position of the previous generator. In a forked child every call fails with
-/// [`Forked`](crate::ErrorKind::Forked), and so does building a generator on a node that the parent used.
+/// [`Forked`](crate::ErrorKind::Forked), and so does building a generator on a node that the parent used. A leased
+/// generator leases another node in the child instead.
 ///
 /// Two copies of this library in one process share nothing: give them different nodes.
+///
+/// # Leased nodes
+/// The crate `flakeid` leases nodes. No two processes that lease from a namespace generate the same ID, regardless of
+/// clock errors, forks, pauses and kills. A thread renews the lease. While the store is unavailable, the generator
+/// issues IDs up to the end of the window. After that, calls wait at most `max_wait` and fail with
+/// [`LeaseExpired`](crate::ErrorKind::LeaseExpired). Once renewals have failed for longer than `max_wait`, calls fail
+/// without waiting. If another process takes the node over, this process leases another node and continues. A forked
+/// child leases its own node at its first ID. Dropping the last generator of a lease releases the node.
 ///
 /// [`ClockRollback`]: crate::ErrorKind::ClockRollback
 /// [`SequenceExhausted`]: crate::ErrorKind::SequenceExhausted
@@ -109,34 +110,13 @@ enum Ahead {
 /// assert!(first < batch[0] && batch.is_sorted());
 /// # Ok::<(), flakeid_core::Error>(())
 /// ```
-pub struct Generator {
-    cell: Arc<Cell>,
-    pub(crate) limit: Limit,
-    pub(crate) clock: ClockSource,
-    shape: Shape,
-    epoch: i64,
-    unit: u64,
-    /// The number of milliseconds from the epoch to the horizon.
-    span: u64,
-    sequence_mask: u64,
-    start: SequenceStart,
-    has_clock_sequences: bool,
-    shared: bool,
-    ahead: Ahead,
-    pub(crate) policy: Policy,
-    max_ahead: u64,
-    pub(crate) max_wait: Duration,
-    layout: Layout,
-    nodes: Box<[u64]>,
-    /// The queue of waiting calls. Only generators that use the system clock have a queue, because any other clock may
-    /// stand still until a thread advances the clock.
-    #[cfg(feature = "std")]
-    queue: NativeOnly<queue::Queue>,
-}
+#[derive(Clone)]
+pub struct Generator(Arc<Home>);
 
 impl Generator {
     /// Returns the next ID. Depending on the policies, sleeps for at most `max_wait`: until the next tick if the
-    /// current tick is full, or until the clock has caught up if the clock went backwards.
+    /// current tick is full, or until the clock has caught up if the clock went backwards. A leased generator also
+    /// waits for a renewal at the end of its window, and for a node.
     ///
     /// # Errors
     /// [`SequenceExhausted`](crate::ErrorKind::SequenceExhausted) and
@@ -144,16 +124,14 @@ impl Generator {
     /// sufficient; [`HorizonReached`](crate::ErrorKind::HorizonReached);
     /// [`BeforeEpoch`](crate::ErrorKind::BeforeEpoch);
     /// [`LeaseExpired`](crate::ErrorKind::LeaseExpired) at the end of a window;
-    /// [`Closed`](crate::ErrorKind::Closed); [`Forked`](crate::ErrorKind::Forked).
+    /// [`Closed`](crate::ErrorKind::Closed); [`Forked`](crate::ErrorKind::Forked). A leased generator does not fail
+    /// with `Forked`, but in a forked child with the errors of opening a lease.
     #[inline(always)]
     pub fn next_id(&self) -> Result<Id, Error> {
-        self.next_id_within(self.max_wait)
-    }
-
-    /// The longest time that a call waits for its next ID.
-    #[must_use]
-    pub const fn max_wait(&self) -> Duration {
-        self.max_wait
+        match self.at_hand() {
+            Some(id) => Ok(id),
+            None => self.next_id_slowly(self.max_wait()),
+        }
     }
 
     /// Returns the next ID. Waits at most the given `max_wait`, which overrides the generator's own `max_wait`. Use
@@ -163,9 +141,9 @@ impl Generator {
     /// The errors of [`next_id`](Self::next_id).
     #[inline(always)]
     pub fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
-        match self.take(1) {
-            Some(run) => Ok(self.shape.id(&run)),
-            None => self.take_waiting(1, max_wait).map(|run| self.shape.id(&run)),
+        match self.at_hand() {
+            Some(id) => Ok(id),
+            None => self.next_id_slowly(max_wait),
         }
     }
 
@@ -174,13 +152,41 @@ impl Generator {
     /// # Errors
     /// The errors of [`next_id`](Self::next_id), returned without waiting. [`Error::retry_after`] returns the time to
     /// wait before a retry.
-    #[inline]
+    #[inline(always)]
     pub fn try_next_id(&self) -> Result<Id, Error> {
-        let run = if self.others_wait() { None } else { self.take(1) };
-        match run {
-            Some(run) => Ok(self.shape.id(&run)),
-            None => self.take_at_once(1).map(|run| self.shape.id(&run)),
+        let tenure = self.current().filter(|tenure| !tenure.others_wait());
+        match tenure.and_then(Tenure::at_hand) {
+            Some(id) => Ok(id),
+            None => self.next_id_slowly(Duration::ZERO),
         }
+    }
+
+    #[inline(always)]
+    fn at_hand(&self) -> Option<Id> {
+        self.current()?.at_hand()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn next_id_slowly(&self, max_wait: Duration) -> Result<Id, Error> {
+        self.run(max_wait, |tenure, left| tenure.next_id_slowly(left))
+    }
+
+    /// Returns the next ID if the fast path can issue the ID at the given time of [`SystemClock`](crate::SystemClock),
+    /// in Unix milliseconds. Otherwise returns `None`, and the caller sets the time and calls
+    /// [`next_id`](Self::next_id) or [`try_next_id`](Self::try_next_id), which apply all rules. This method exists only
+    /// on `wasm32-unknown-unknown`, where it costs less than storing the time and calling `next_id`.
+    #[cfg(all(target_family = "wasm", target_os = "unknown", not(loom)))]
+    #[inline(always)]
+    #[must_use]
+    pub fn next_id_at(&self, unix_ms: i64) -> Option<Id> {
+        self.current()?.next_id_at(unix_ms)
+    }
+
+    /// The longest time that a call waits for its next ID.
+    #[must_use]
+    pub fn max_wait(&self) -> Duration {
+        self.0.first().max_wait
     }
 
     /// Fills `ids` from the beginning with the next IDs, in order, and returns the number of IDs written. A range of
@@ -190,9 +196,8 @@ impl Generator {
     /// # Errors
     /// The errors of [`next_id`](Self::next_id), but only if the call generated no ID. If an obstacle occurs after the
     /// first ID, the returned number is smaller than `ids.len()`, and the next call reports the obstacle.
-    #[inline]
     pub fn fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
-        self.fill_within(ids, self.max_wait)
+        self.fill_within(ids, self.max_wait())
     }
 
     /// Fills `ids` like [`fill`](Self::fill), but each wait lasts at most the given `max_wait`, which overrides the
@@ -200,44 +205,21 @@ impl Generator {
     ///
     /// # Errors
     /// The errors of [`fill`](Self::fill).
-    #[inline]
     pub fn fill_within(&self, ids: &mut [Id], max_wait: Duration) -> Result<usize, Error> {
-        self.fill_by(ids, |wanted| self.take_waiting(wanted, max_wait))
+        fill_by(ids, |rest| self.fill_in_tick(rest, max_wait))
     }
 
     /// Fills `ids` like [`fill`](Self::fill), but never waits.
     ///
     /// # Errors
     /// The errors of [`try_next_id`](Self::try_next_id), but only if the call generated no ID.
-    #[inline]
     pub fn try_fill(&self, ids: &mut [Id]) -> Result<usize, Error> {
-        self.fill_by(ids, |wanted| self.take_at_once(wanted))
+        self.fill_within(ids, Duration::ZERO)
     }
 
-    #[inline]
-    fn fill_by(
-        &self,
-        ids: &mut [Id],
-        take_slowly: impl Fn(u64) -> Result<Run, Error>,
-    ) -> Result<usize, Error> {
-        let mut filled = 0;
-        while filled < ids.len() {
-            let wanted = (ids.len() - filled) as u64;
-            let run = match self.take(wanted) {
-                Some(run) => run,
-                None => match take_slowly(wanted) {
-                    Ok(run) => run,
-                    Err(error) if filled == 0 => return Err(error),
-                    // The call returns the IDs that it has generated so far. The error can be dropped, because the next
-                    // call encounters the same obstacle.
-                    Err(_) => break,
-                },
-            };
-            let count = run.count as usize;
-            self.shape.write(&run, &mut ids[filled..filled + count]);
-            filled += count;
-        }
-        Ok(filled)
+    /// Writes the next IDs of one tick to the beginning of `ids`, which is not empty.
+    fn fill_in_tick(&self, ids: &mut [Id], max_wait: Duration) -> Result<usize, Error> {
+        self.run(max_wait, |tenure, left| tenure.fill_in_tick(ids, left))
     }
 
     /// Returns the next `n` IDs, in order. Returns fewer IDs, but at least one, if an obstacle lasts longer than
@@ -246,7 +228,7 @@ impl Generator {
     /// # Errors
     /// The errors of [`fill`](Self::fill).
     pub fn next_ids(&self, n: usize) -> Result<Vec<Id>, Error> {
-        self.next_ids_within(n, self.max_wait)
+        self.next_ids_within(n, self.max_wait())
     }
 
     /// Returns the next `n` IDs like [`next_ids`](Self::next_ids), but each wait lasts at most the given `max_wait`,
@@ -282,25 +264,18 @@ impl Generator {
     /// Call this method only after the store has confirmed the fence.
     ///
     /// # Errors
-    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the generator has no window;
+    /// [`InvalidOption`](crate::ErrorKind::InvalidOption) if the generator has no window or is leased;
     /// [`Closed`](crate::ErrorKind::Closed) if the generator has been retired; [`Forked`](crate::ErrorKind::Forked) in
     /// a forked child.
     pub fn extend(&self, fence: u64) -> Result<(), Error> {
-        if !self.cell.is_windowed() {
+        if self.is_leased() {
             return Err(Error::invalid_option(
                 "extend",
-                "this generator has no window that could \
-                 be extended; only leased generators and those built with a window have one",
+                "a leased generator renews its window automatically; to issue IDs for longer while the \
+                 store is unavailable, open it with a longer window",
             ));
         }
-        if !self.limit.is_ours() {
-            return Err(Error::forked());
-        }
-        if self.limit.raise(limit_of(&self.layout, &self.shape, fence)) {
-            Ok(())
-        } else {
-            Err(Error::closed())
-        }
+        self.0.first().extend(fence)
     }
 
     /// Retires this generator: no later call issues an ID. Returns the last tick in which the generator issued an ID,
@@ -312,17 +287,32 @@ impl Generator {
     ///
     /// # Errors
     /// [`Closed`](crate::ErrorKind::Closed) if the generator has already been retired;
-    /// [`Forked`](crate::ErrorKind::Forked).
+    /// [`Forked`](crate::ErrorKind::Forked); [`InvalidOption`](crate::ErrorKind::InvalidOption) if the node is leased.
+    /// To end a leased generator, use [`close`](Self::close), which also releases the node.
     pub fn retire(&self) -> Result<Option<u64>, Error> {
-        if !self.limit.is_ours() {
-            return Err(Error::forked());
+        if self.is_leased() {
+            return Err(Error::invalid_option(
+                "retire",
+                "a leased generator cannot be retired; close it instead (in C, free it), which \
+                 also releases its node",
+            ));
         }
-        if !self.limit.close() {
-            return Err(Error::closed());
+        self.0.first().retire()
+    }
+
+    /// Ends this generator and its clones: later calls fail with [`Closed`](crate::ErrorKind::Closed). A second call
+    /// has no effect.
+    ///
+    /// On a fixed node, the generator is retired, except in a forked child, where the generator issues no IDs anyway. A
+    /// leased node is released unless another generator in the process shares the lease. This method waits at most one
+    /// second for the release.
+    pub fn close(&self) {
+        if self.is_leased() {
+            self.0.close();
+        } else {
+            // Retiring fails only if an earlier close or a fork has already ended the generator.
+            drop(self.0.first().retire());
         }
-        let word = if self.shared { self.cell.load() } else { self.cell.close() };
-        let (_, next) = self.cell.split(word);
-        Ok((next > self.cell.start()).then(|| self.shape.tick(next - 1)))
     }
 
     /// The tick of the next free position: no ID of a later tick has been issued yet, and no ID of an earlier tick will
@@ -331,49 +321,134 @@ impl Generator {
     /// to the current clock-sequence value.
     #[must_use]
     pub fn next_tick(&self) -> Option<u64> {
-        let word = self.cell.load();
-        (word != CLOSED).then(|| self.shape.tick(self.cell.split(word).1))
+        self.latest().next_tick()
     }
 
-    /// Returns the counts of the generator's waits, rollbacks and similar events.
+    /// Returns the counts of the generator's waits, rollbacks and similar events. On a leased node, counting starts
+    /// when the node is acquired.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        self.cell.stats()
-    }
-
-    /// The largest number of ticks by which IDs may be ahead of the clock; 0 without a window.
-    #[cfg(feature = "std")]
-    pub(crate) fn most_ticks_ahead(&self) -> u64 {
-        if self.cell.is_windowed() { self.max_ahead } else { 0 }
+        self.latest().stats()
     }
 
     /// The layout with which the IDs are encoded.
     #[must_use]
-    pub const fn layout(&self) -> &Layout {
-        &self.layout
+    pub fn layout(&self) -> &Layout {
+        &self.0.first().layout
     }
 
-    /// The node in the generator's IDs, or the smallest node if the generator has several nodes.
+    /// The node in the generator's IDs, or the smallest node if the generator has several nodes. The node of a leased
+    /// generator changes when another process takes over the current node. In a forked child, the node is 0 until the
+    /// child leases a node.
     #[must_use]
     pub fn node(&self) -> u64 {
-        self.nodes.first().copied().unwrap_or_default()
+        self.nodes().first().copied().unwrap_or_default()
     }
 
-    /// Returns all nodes that the generator's IDs can contain, in increasing order: a single node, unless
-    /// [`GeneratorBuilder::nodes`] set several nodes.
+    /// Returns all nodes that the generator's IDs can contain, in increasing order: a single node, unless the program
+    /// requested several nodes. In a forked child, the list is empty until the child leases a node.
     #[must_use]
-    pub const fn nodes(&self) -> &[u64] {
-        &self.nodes
+    pub fn nodes(&self) -> &[u64] {
+        match self.source() {
+            Some(source) if !source.has_node() => &[],
+            _ => self.latest().nodes(),
+        }
     }
+
+    /// Whether [`next_id`](Self::next_id) may wait where [`try_next_id`](Self::try_next_id) fails with `error`: for the
+    /// next tick or for the clock, if the policies allow the wait.
+    ///
+    /// ```
+    /// use flakeid_core::{Generator, Layout, ManualClock, Overflow};
+    ///
+    /// let clock = ManualClock::new(1_505_914_988_849);
+    /// for (overflow, waits) in [(Overflow::Wait, true), (Overflow::Error, false)] {
+    ///     let builder = Generator::builder(Layout::TWITTER).node(7).overflow(overflow);
+    ///     let generator = builder.clock(clock.clone()).build()?;
+    ///     generator.next_ids(4096)?;
+    ///     assert_eq!(generator.would_wait(&generator.try_next_id().unwrap_err()), waits);
+    /// }
+    /// # Ok::<(), flakeid_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn would_wait(&self, error: &Error) -> bool {
+        self.latest().would_wait(error)
+    }
+
+    /// Returns the pause after which a caller that must not block its thread, such as an event loop, should repeat a
+    /// call that failed with `error`: [`try_next_id`](Self::try_next_id), [`try_fill`](Self::try_fill), or a call of a
+    /// local handle or ring of this generator. `waited` is the time since the caller's first attempt. Returns `None` if
+    /// the caller should report the error, because a call that waits would not wait any longer.
+    ///
+    /// ```
+    /// use std::time::Instant;
+    ///
+    /// use flakeid_core::{Generator, Layout};
+    ///
+    /// let generator = Generator::new(Layout::TWITTER, 7)?;
+    /// let begun = Instant::now();
+    /// let id = loop {
+    ///     match generator.try_next_id() {
+    ///         Ok(id) => break id,
+    ///         Err(error) => match generator.retry_pause(&error, begun.elapsed()) {
+    ///             Some(pause) => std::thread::sleep(pause), // in async code: tokio::time::sleep(pause).await
+    ///             None => return Err(error),
+    ///         },
+    ///     }
+    /// };
+    /// # Ok::<(), flakeid_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn retry_pause(&self, error: &Error, waited: Duration) -> Option<Duration> {
+        const SHORTEST: Duration = Duration::from_millis(1);
+        let left = self.max_wait().saturating_sub(waited);
+        match error.kind() {
+            ErrorKind::RingEmpty => (!left.is_zero())
+                .then(|| error.retry_after().unwrap_or_default().max(SHORTEST).min(left)),
+            ErrorKind::SequenceExhausted | ErrorKind::ClockRollback => {
+                let pause = error.retry_after()?.max(SHORTEST);
+                (pause <= left && self.would_wait(error)).then_some(pause)
+            }
+            kind if kind.is_retryable() => self.source()?.pause(waited, self.max_wait()),
+            _ => None,
+        }
+    }
+
+    /// Returns the time until the clock has reached a tick in which the generator may issue the next ID. The time is
+    /// long after a step of the clock was undone, because the IDs must increase. A longer time than `max_wait` means
+    /// that calls fail.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn wait_for_clock(&self) -> Duration {
+        self.latest().wait_for_clock()
+    }
+}
+
+/// Fills `ids` with the IDs that `part` writes, call by call, and returns the number of IDs. If a call fails after the
+/// first ID, the IDs so far are returned, because the next call encounters the same obstacle.
+pub(crate) fn fill_by(
+    ids: &mut [Id],
+    mut part: impl FnMut(&mut [Id]) -> Result<usize, Error>,
+) -> Result<usize, Error> {
+    let mut filled = 0;
+    while filled < ids.len() {
+        match part(&mut ids[filled..]) {
+            Ok(count) => filled += count,
+            Err(error) if filled == 0 => return Err(error),
+            Err(_) => break,
+        }
+    }
+    Ok(filled)
 }
 
 impl fmt::Debug for Generator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tenure = self.latest();
         f.debug_struct("Generator")
-            .field("layout", &self.layout)
-            .field("nodes", &self.nodes)
-            .field("policy", &self.policy)
-            .field("stats", &self.stats())
+            .field("layout", self.layout())
+            .field("nodes", &self.nodes())
+            .field("policy", &tenure.policy)
+            .field("stats", &tenure.stats())
             .finish_non_exhaustive()
     }
 }

@@ -3,12 +3,12 @@
 #![expect(clippy::inline_always, reason = "another call would add a tenth to the cost of an ID")]
 
 use super::shape::Run;
-use super::{Ahead, Generator};
+use super::tenure::{Ahead, Tenure};
 #[cfg(feature = "std")]
 use crate::clock::CoarseClock;
 use crate::sync::back_off;
 
-impl Generator {
+impl Tenure {
     /// Takes up to `wanted` positions in two common cases:
     /// - The next position is in the clock's tick, has a usable sequence number, and is below the limit.
     /// - The next position is in a tick ahead of the clock, `attempt` has already entered this tick, and the policies

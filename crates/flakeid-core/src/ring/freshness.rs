@@ -1,8 +1,9 @@
 use core::time::Duration;
 
+use crate::CoarseClock;
 use crate::clock::ClockSource;
+use crate::generator::Tenure;
 use crate::sync::{AtomicU64, Ordering};
-use crate::{CoarseClock, Generator};
 
 /// The rule that decides whether the tick of an ID is close enough to the clock for the ID to be issued.
 pub(super) struct Freshness {
@@ -39,8 +40,8 @@ pub(super) enum Verdict {
 }
 
 impl Freshness {
-    pub(super) fn new(generator: &Generator, max_age: Duration) -> Self {
-        let layout = generator.layout();
+    pub(super) fn new(tenure: &Tenure, max_age: Duration) -> Self {
+        let layout = tenure.layout();
         let unit = layout.unit_ms().cast_signed();
         let max_age = i64::try_from(max_age.as_millis()).unwrap_or(i64::MAX);
         Self {
@@ -48,8 +49,8 @@ impl Freshness {
             unit,
             epoch: layout.epoch(),
             max_age,
-            max_ahead: generator.most_ticks_ahead().cast_signed().saturating_mul(unit),
-            coarse: generator.clock.is_system() && max_age >= 4 * CoarseClock::LAG_MS,
+            max_ahead: tenure.most_ticks_ahead().cast_signed().saturating_mul(unit),
+            coarse: tenure.clock.is_system() && max_age >= 4 * CoarseClock::LAG_MS,
             confirmed: AtomicU64::new(0),
         }
     }

@@ -208,19 +208,20 @@ fn loom_detects_an_unchecked_skip_during_a_take() {
 /// the generator's limit only if `looks` is true.
 fn take_against_retire(looks: bool) {
     let layout = Layout::builder().time(8).sequence(2).build_const();
-    let generator = Generator::builder(layout)
+    let tenure = Generator::builder(layout)
         .clock(ManualClock::new(11))
         .window(Window::new(10, 12).unwrap())
-        .build()
+        .build_tenure()
         .unwrap();
-    let (stock, mut producer) = Stock::new(generator.into(), 4, Duration::from_secs(1));
+    let (stock, mut producer) =
+        Stock::new(alloc::sync::Arc::new(tenure), 4, Duration::from_secs(1));
     assert_eq!(stock.put(&mut producer).unwrap(), 4);
     let stock = Arc::new(stock);
     let ended = Arc::new(AtomicU64::new(0));
     let retirer = {
         let (stock, ended) = (Arc::clone(&stock), Arc::clone(&ended));
         thread::spawn(move || {
-            let last = stock.generator.retire().unwrap();
+            let last = stock.tenure.retire().unwrap();
             ended.store(1, Ordering::Release);
             last.map_or(0, |tick| (tick + 1) << 2)
         })

@@ -8,24 +8,20 @@ mod loom_models;
 mod loom_twin;
 mod options;
 mod refill;
+mod single;
 mod stock;
 
 pub use options::RingOptions;
 
-use alloc::format;
 use alloc::sync::Arc;
 use core::fmt;
+use core::sync::atomic::{AtomicBool, Ordering, fence};
 use core::time::Duration;
-use std::sync::{Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
-use std::time::Instant;
 
-use crate::background::spawn_background;
-use crate::interrupt::{begin_wait, is_interrupted};
-use crate::sync::Ordering;
-use crate::{Error, ErrorKind, Generator, Id, Rollback};
-use buffer::Producer;
-use refill::{Refiller, Shared};
+use crate::chain::Chain;
+use crate::generator::Tenure;
+use crate::{Error, ErrorKind, Generator, Id};
+use single::Ring;
 
 /// A handle that takes IDs from a ring buffer, which a background thread fills in advance. Any number of threads can
 /// take IDs; each ID costs a compare-and-swap and a reading of the kernel's coarse clock. The type corresponds to
@@ -39,6 +35,8 @@ use refill::{Refiller, Shared};
 ///   [`Overflow::Borrow`](crate::Overflow::Borrow). If the clock goes backwards by more than this bound, calls fail
 ///   with [`ClockRollback`](ErrorKind::ClockRollback) until the clock has caught up.
 /// - After [`Generator::retire`] and in a forked child, the ring issues none of its IDs.
+/// - On a leased node, a new ring begins with every grant and in every forked child. IDs from an older ring are not
+///   returned afterwards.
 ///
 /// The ring is faster than its generator only in bursts, or below the layout's rate, because it cannot hold more IDs
 /// than the generator may issue. IDs taken from [`generator`](Self::generator) directly are distinct from the ring's
@@ -47,17 +45,20 @@ use refill::{Refiller, Shared};
 /// ```
 /// use flakeid_core::{CachedGenerator, Generator, Layout};
 ///
-/// let cached = CachedGenerator::new(Generator::new(Layout::TWITTER, 7)?)?;
+/// let cached = CachedGenerator::new(&Generator::new(Layout::TWITTER, 7)?)?;
 /// assert!(cached.next_id()? < cached.next_id()?);
 /// # Ok::<(), flakeid_core::Error>(())
 /// ```
 ///
-/// Closing or dropping the `CachedGenerator` ends the thread and waits for it.
+/// The ring keeps the generator alive. Closing or dropping the `CachedGenerator` ends the thread and waits for it.
 pub struct CachedGenerator {
-    shared: Arc<Shared>,
-    /// The refill thread, or `None` after the ring has been closed. A forked child never locks this mutex.
-    refiller: Mutex<Option<JoinHandle<()>>>,
-    waker: thread::Thread,
+    /// The rings of all tenures, newest first. The threads of older rings have ended, but these rings remain in memory
+    /// because other threads can still read them. The list stays short, because a process has only a few tenures.
+    rings: Chain<Ring>,
+    options: RingOptions,
+    closed: AtomicBool,
+    /// The generator, declared after the rings so that their threads end first.
+    generator: Generator,
 }
 
 /// Counts of a ring's events.
@@ -65,7 +66,7 @@ pub struct CachedGenerator {
 /// ```
 /// use flakeid_core::{CachedGenerator, Generator, Layout};
 ///
-/// let cached = CachedGenerator::new(Generator::new(Layout::TWITTER, 7)?)?;
+/// let cached = CachedGenerator::new(&Generator::new(Layout::TWITTER, 7)?)?;
 /// cached.next_id()?;
 /// assert_eq!(cached.stats().taken, 1);
 /// # Ok::<(), flakeid_core::Error>(())
@@ -89,14 +90,11 @@ pub struct RingStats {
 }
 
 impl CachedGenerator {
-    /// The longest time that a waiting call sleeps before it checks the ring again and requests another refill.
-    const LONGEST_SLEEP: Duration = Duration::from_millis(10);
-
     /// Creates a ring for `generator` with the default options.
     ///
     /// # Errors
     /// The same errors as [`with`](Self::with).
-    pub fn new(generator: impl Into<Arc<Generator>>) -> Result<Self, Error> {
+    pub fn new(generator: &Generator) -> Result<Self, Error> {
         Self::with(generator, RingOptions::new())
     }
 
@@ -110,26 +108,17 @@ impl CachedGenerator {
     ///   cannot start a thread, or if the generator has [`Rollback::ClockSequence`], because the IDs of such a
     ///   generator do not increase.
     /// - The errors of [`Generator::fill`] for the first IDs.
-    pub fn with(generator: impl Into<Arc<Generator>>, options: RingOptions) -> Result<Self, Error> {
-        let (shared, producer) = options.fill_ring(generator.into())?;
-        Self::start(shared, producer)
+    pub fn with(generator: &Generator, options: RingOptions) -> Result<Self, Error> {
+        let (rings, closed) = (Chain::default(), AtomicBool::new(false));
+        let cached = Self { rings, options, closed, generator: generator.clone() };
+        generator.run_on_newest(generator.max_wait(), &mut |tenure, _| {
+            cached.ring_of(tenure).map(drop)
+        })?;
+        Ok(cached)
     }
 
-    fn start(shared: Shared, producer: Producer) -> Result<Self, Error> {
-        let shared = Arc::new(shared);
-        let refiller = Refiller::new(Arc::clone(&shared), producer);
-        let refiller =
-            spawn_background("flakeid-ring", move || refiller.run()).map_err(|error| {
-                Error::invalid_option(
-                    "ring",
-                    &format!("the ring's refill thread cannot be started: {error}"),
-                )
-            })?;
-        let waker = refiller.thread().clone();
-        Ok(Self { shared, refiller: Mutex::new(Some(refiller)), waker })
-    }
-
-    /// Takes the next ID from the ring. This method never waits and does not use a lock.
+    /// Takes the next ID from the ring. This method never waits and does not use a lock, except to start a new ring on a
+    /// leased node that has changed.
     ///
     /// # Errors
     /// [`RingEmpty`](ErrorKind::RingEmpty) if all IDs have been taken and the ring has not been refilled yet;
@@ -138,9 +127,9 @@ impl CachedGenerator {
     /// in a forked child.
     #[inline]
     pub fn take(&self) -> Result<Id, Error> {
-        match self.poll() {
-            Some(id) => Ok(id),
-            None => self.take_or_refuse(),
+        match self.at_hand().and_then(Ring::take) {
+            Ok(id) => Ok(id),
+            Err(error) => self.recover(error, Duration::ZERO, &mut |ring, _| ring.take()),
         }
     }
 
@@ -150,9 +139,7 @@ impl CachedGenerator {
     #[inline]
     #[must_use]
     pub fn poll(&self) -> Option<Id> {
-        let taken = self.shared.stock.take().ok()?;
-        self.ask_below(taken.left);
-        Some(taken.id)
+        self.at_hand().ok().and_then(Ring::poll)
     }
 
     /// Takes the next ID from the ring. If necessary, waits up to the generator's `max_wait` for a refill.
@@ -163,10 +150,7 @@ impl CachedGenerator {
     /// [`HorizonReached`](ErrorKind::HorizonReached), instead of [`RingEmpty`](ErrorKind::RingEmpty).
     #[inline]
     pub fn next_id(&self) -> Result<Id, Error> {
-        match self.poll() {
-            Some(id) => Ok(id),
-            None => self.take_waiting(self.generator().max_wait),
-        }
+        self.next_id_within(self.generator.max_wait())
     }
 
     /// Takes the next ID like [`next_id`](Self::next_id), but waits for at most `max_wait`.
@@ -175,186 +159,131 @@ impl CachedGenerator {
     /// The same errors as [`next_id`](Self::next_id).
     #[inline]
     pub fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
-        match self.poll() {
-            Some(id) => Ok(id),
-            None => self.take_waiting(max_wait),
+        match self.at_hand().and_then(|ring| ring.next_id_within(max_wait)) {
+            Ok(id) => Ok(id),
+            Err(error) => {
+                self.recover(error, max_wait, &mut |ring, left| ring.next_id_within(left))
+            }
         }
     }
 
-    /// Takes an ID after [`poll`](Self::poll) has failed. If this attempt also fails, treats the failure as
-    /// a rejected take.
-    /// Returns the next ID without waiting, like [`take`](Self::take), for callers that repeat the call after a pause.
-    /// A failure is therefore neither counted nor passed to the handler.
+    /// Returns the next ID without waiting, like [`take`](Self::take), for callers that repeat the call after
+    /// [`retry_pause`](Generator::retry_pause). A failure is therefore neither counted nor passed to the handler.
     ///
     /// # Errors
     /// The errors of [`next_id`](Self::next_id), returned without waiting.
     #[inline]
     pub fn try_next_id(&self) -> Result<Id, Error> {
-        match self.poll() {
-            Some(id) => Ok(id),
-            None => self.take_after_request(),
+        match self.at_hand().and_then(Ring::try_next_id) {
+            Ok(id) => Ok(id),
+            Err(error) => self.recover(error, Duration::ZERO, &mut |ring, _| ring.try_next_id()),
         }
-    }
-
-    /// Requests a refill, and returns the next ID, or the reason why the ring stays empty.
-    #[cold]
-    #[inline(never)]
-    fn take_after_request(&self) -> Result<Id, Error> {
-        self.shared.ask(&self.waker);
-        let obstacle = self.shared.obstacle();
-        self.shared.stock.take().map(|taken| taken.id).map_err(|error| {
-            // A wait of the caller ends all other obstacles.
-            let lasts = |kind: ErrorKind| !kind.is_retryable() || kind == ErrorKind::LeaseExpired;
-            match &*obstacle {
-                Some(cause) if error.kind() == ErrorKind::RingEmpty && lasts(cause.kind()) => {
-                    cause.clone()
-                }
-                _ => error,
-            }
-        })
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn take_or_refuse(&self) -> Result<Id, Error> {
-        self.shared.stock.take().map(|taken| taken.id).map_err(|error| self.refuse(error))
-    }
-
-    /// Takes an ID like [`take_or_refuse`](Self::take_or_refuse), but waits for a refill.
-    #[cold]
-    #[inline(never)]
-    fn take_waiting(&self, max_wait: Duration) -> Result<Id, Error> {
-        match self.shared.stock.take() {
-            Ok(taken) => Ok(taken.id),
-            Err(error) => self.wait(error, max_wait),
-        }
-    }
-
-    #[inline]
-    fn ask_below(&self, left: u64) {
-        if left < self.shared.limits.low {
-            self.shared.ask(&self.waker);
-        }
-    }
-
-    fn wait(&self, mut error: Error, max_wait: Duration) -> Result<Id, Error> {
-        let start = Instant::now();
-        begin_wait();
-        loop {
-            let waits = match error.kind() {
-                ErrorKind::RingEmpty => true,
-                ErrorKind::ClockRollback => self.generator().policy.rollback != Rollback::Error,
-                _ => false,
-            };
-            if !waits {
-                return Err(self.refuse(error));
-            }
-            let interrupted = is_interrupted();
-            self.shared.ask(&self.waker);
-            let obstacle = self.shared.obstacle();
-            // The ring is checked under the lock, so that this thread is notified of IDs that are put into the ring
-            // after the check.
-            match self.shared.stock.take() {
-                Ok(taken) => return Ok(taken.id),
-                Err(again) => error = again,
-            }
-            let cause = obstacle.clone().filter(|_| error.kind() == ErrorKind::RingEmpty);
-            let left = max_wait.saturating_sub(start.elapsed());
-            let final_cause = cause.as_ref().is_some_and(|cause| !cause.kind().is_retryable());
-            if left.is_zero() || interrupted || final_cause {
-                // The lock is released first, because a handler that takes IDs from this ring may need the lock.
-                drop(obstacle);
-                return Err(self.refuse(cause.unwrap_or(error)));
-            }
-            drop(self.shared.wait(obstacle, left.min(Self::LONGEST_SLEEP)));
-        }
-    }
-
-    /// Returns the error. Unless the error is [`Closed`](ErrorKind::Closed) or [`Forked`](ErrorKind::Forked), first
-    /// counts a rejected take, requests a refill and calls the handler.
-    #[cold]
-    #[inline(never)]
-    fn refuse(&self, error: Error) -> Error {
-        if matches!(error.kind(), ErrorKind::Closed | ErrorKind::Forked) {
-            return error;
-        }
-        self.shared.rejected_take.fetch_add(1, Ordering::Relaxed);
-        self.shared.ask(&self.waker);
-        if let Some(handler) = &self.shared.handlers.take {
-            handler(&error);
-        }
-        error
     }
 
     /// The number of IDs that the ring can hold.
     #[must_use]
     pub fn capacity(&self) -> u64 {
-        self.shared.stock.buffer.capacity()
+        self.rings.newest().map_or(0, Ring::capacity)
     }
 
-    /// Returns the ring's statistics so far.
+    /// Returns the size of the newest ring, and each counter summed over the rings of all tenures so far.
     #[must_use]
     pub fn stats(&self) -> RingStats {
-        let stock = &self.shared.stock;
-        // The number of dropped IDs is read before the number of IDs that have left the ring. The second number
-        // includes the dropped IDs, so the difference is never negative.
-        let (dropped_stale, dropped_at_end) = (stock.dropped_stale(), stock.dropped_at_end());
-        RingStats {
-            size: stock.buffer.len(),
-            taken: stock.buffer.gone().saturating_sub(dropped_stale + dropped_at_end),
-            dropped_stale,
-            rejected_put: self.shared.rejected_put.load(Ordering::Relaxed),
-            rejected_take: self.shared.rejected_take.load(Ordering::Relaxed),
-            refills: self.shared.refills.load(Ordering::Relaxed),
+        let mut rings = self.rings.iter().map(Ring::stats);
+        let mut sum = rings.next().unwrap_or_default();
+        for older in rings {
+            sum.taken += older.taken;
+            sum.dropped_stale += older.dropped_stale;
+            sum.rejected_put += older.rejected_put;
+            sum.rejected_take += older.rejected_take;
+            sum.refills += older.refills;
         }
+        sum
     }
 
     /// Closes the ring, and waits for the refill thread to end. If a handler on the refill thread calls this method,
     /// the method does not wait. Calls that are waiting for an ID from the ring, and all later calls that take IDs,
     /// fail with [`Closed`](ErrorKind::Closed). The remaining IDs are never issued, and the generator stays open.
-    /// Closing the ring again has no effect, and neither does closing it in a forked child.
+    /// Closing the ring again has no effect, and neither does closing it in a forked child. On a
+    /// leased node, this call closes the child's own ring instead.
     pub fn close(&self) {
-        if !self.generator().limit.is_ours() {
-            return;
-        }
-        self.shared.stock.stop();
-        self.waker.unpark();
-        // The ring's thread cannot join itself, and must not wait for the lock, because another thread may hold the
-        // lock while joining the ring's thread.
-        if self.waker.id() != thread::current().id() {
-            let mut refiller = self.refiller.lock().unwrap_or_else(PoisonError::into_inner);
-            // The ring's thread catches its own panics, so `join` never returns a panic.
-            let _ended = refiller.take().map(JoinHandle::join);
-        }
-        // The producer adds no more IDs, so the ring stays empty.
-        self.shared.stock.drop_all();
+        self.closed.store(true, Ordering::Release);
+        // If another thread creates a ring concurrently, the memory fences of both threads ensure that this thread sees
+        // the ring or the other thread sees `closed`.
+        fence(Ordering::SeqCst);
+        self.rings.iter().for_each(Ring::close);
     }
 
     /// The generator that generates the ring's IDs. Use this method to extend the generator's window, to retire the
     /// generator, or to read its statistics.
     #[must_use]
-    pub fn generator(&self) -> &Arc<Generator> {
-        &self.shared.stock.generator
+    pub const fn generator(&self) -> &Generator {
+        &self.generator
     }
-}
 
-impl Drop for CachedGenerator {
-    fn drop(&mut self) {
-        if self.generator().limit.is_ours() {
-            // `close` is safe even if a handler on the ring's own thread drops the last reference to the ring.
-            return self.close();
+    /// Returns the newest ring. Fails with `Closed` if the generator has been closed or has a newer tenure. The tenure
+    /// itself stays open while other users share the lease.
+    #[inline]
+    fn at_hand(&self) -> Result<&Ring, Error> {
+        let ring = self.rings.newest().filter(|ring| self.generator.uses(ring.tenure()));
+        ring.ok_or_else(Generator::ended)
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// Handles an error that a ring returned. If the ring's tenure has ended, repeats the call on the ring of a
+    /// newer tenure.
+    #[cold]
+    #[inline(never)]
+    fn recover<T>(
+        &self,
+        error: Error,
+        max_wait: Duration,
+        retry: &mut dyn FnMut(&Ring, Duration) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if !self.generator.is_leased() {
+            return Err(error);
         }
-        // In a forked child, the handle refers to a thread and to memory of the parent process. Dropping the handle
-        // would free this memory, so the handle is not dropped.
-        let refiller = self.refiller.get_mut().unwrap_or_else(PoisonError::into_inner);
-        core::mem::forget(refiller.take());
+        if self.is_closed() {
+            return Err(Self::closed());
+        }
+        let recovered = self.generator.recover(error, max_wait, &mut |tenure, left| {
+            let tried = self.ring_of(tenure).and_then(|ring| retry(ring, left));
+            // A closed ring fails with `RingEmpty`, which `recover` does not retry, so that callers do not wait for
+            // another node.
+            let ended = |_| Error::new(ErrorKind::RingEmpty, "the ring was closed", None);
+            if self.is_closed() { tried.map_err(ended) } else { tried }
+        });
+        if self.is_closed() { recovered.map_err(|_| Self::closed()) } else { recovered }
+    }
+
+    fn closed() -> Error {
+        Error::new(ErrorKind::Closed, "the ring was closed", None)
+    }
+
+    /// Returns the ring of `tenure`. Creates the ring if it does not exist yet.
+    fn ring_of(&self, tenure: &Arc<Tenure>) -> Result<&Ring, Error> {
+        let ring = self.rings.newest_or_push(
+            |ring| Arc::ptr_eq(ring.tenure(), tenure),
+            || Ring::new(Arc::clone(tenure), self.options.clone()),
+        )?;
+        fence(Ordering::SeqCst);
+        if self.is_closed() {
+            // This thread closes the ring, because the thread that set `closed` may have searched for rings before
+            // this ring existed.
+            ring.close();
+            return Err(Self::closed());
+        }
+        Ok(ring)
     }
 }
 
 impl fmt::Debug for CachedGenerator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CachedGenerator")
-            .field("generator", &**self.generator())
+            .field("generator", &self.generator)
             .field("capacity", &self.capacity())
             .field("stats", &self.stats())
             .finish_non_exhaustive()

@@ -6,8 +6,9 @@ use core::time::Duration;
 use super::buffer::Producer;
 use super::refill::{Handler, Handlers, Limits, Shared};
 use super::stock::Stock;
+use crate::generator::Tenure;
 use crate::options::{NamedOption, OptionKind, SetByName};
-use crate::{Error, Generator, Rollback};
+use crate::{Error, Rollback};
 
 /// The options of a [`CachedGenerator`](crate::CachedGenerator). All options have defaults.
 ///
@@ -19,7 +20,7 @@ use crate::{Error, Generator, Rollback};
 ///     .boost_power(0)
 ///     .max_age(Duration::from_millis(500))
 ///     .on_rejected_take(|error| eprintln!("{error}"));
-/// let cached = CachedGenerator::with(Generator::new(Layout::TWITTER, 7)?, options)?;
+/// let cached = CachedGenerator::with(&Generator::new(Layout::TWITTER, 7)?, options)?;
 /// assert_eq!(cached.capacity(), 4096);
 /// # Ok::<(), flakeid_core::Error>(())
 /// ```
@@ -100,10 +101,10 @@ impl RingOptions {
         self
     }
 
-    /// Checks the options for `generator`, and creates a ring that contains the first IDs.
-    pub(super) fn fill_ring(self, generator: Arc<Generator>) -> Result<(Shared, Producer), Error> {
-        let capacity = self.resolve_capacity(&generator)?;
-        let max_age = self.resolve_max_age(&generator)?;
+    /// Checks the options for `tenure`, and creates a ring that contains the first IDs.
+    pub(super) fn fill_ring(self, tenure: Arc<Tenure>) -> Result<(Shared, Producer), Error> {
+        let capacity = self.resolve_capacity(&tenure)?;
+        let max_age = self.resolve_max_age(&tenure)?;
         if self.refill_interval.is_some_and(|interval| interval < Duration::from_millis(1)) {
             return Err(Error::invalid_option(
                 "refill_interval_ms",
@@ -113,7 +114,7 @@ impl RingOptions {
         if !(1..=99).contains(&self.padding_factor) {
             return Err(Error::option_out_of_range("padding_factor", &self.padding_factor, 1, 99));
         }
-        if generator.policy.rollback == Rollback::ClockSequence {
+        if tenure.policy.rollback == Rollback::ClockSequence {
             return Err(Error::invalid_option(
                 "rollback",
                 "clock-sequence cannot be combined with a ring, because the IDs of a ring \
@@ -121,7 +122,7 @@ impl RingOptions {
             ));
         }
         let low = (capacity * self.padding_factor).div_ceil(100).max(1);
-        let (stock, mut producer) = Stock::new(generator, capacity, max_age);
+        let (stock, mut producer) = Stock::new(tenure, capacity, max_age);
         stock.put_one_waiting(&mut producer)?;
         // Any error, such as a full tick or the end of a window, ends this loop. The error can be ignored here, because
         // the refill thread will encounter the same error, and takers can already take the existing IDs.
@@ -131,7 +132,7 @@ impl RingOptions {
         Ok((Shared::new(stock, limits, handlers), producer))
     }
 
-    fn resolve_capacity(&self, generator: &Generator) -> Result<u64, Error> {
+    fn resolve_capacity(&self, tenure: &Tenure) -> Result<u64, Error> {
         if self.boost_power > Self::MOST_BOOST {
             return Err(Error::option_out_of_range(
                 "boost_power",
@@ -142,12 +143,12 @@ impl RingOptions {
         }
         // The bound is applied before the shift, because the shift could otherwise overflow in a layout with 44 or more
         // sequence bits.
-        let tick = (generator.layout().max_sequence() + 1).min(Self::MOST_IDS);
+        let tick = (tenure.layout().max_sequence() + 1).min(Self::MOST_IDS);
         Ok((tick << self.boost_power).clamp(2, Self::MOST_IDS))
     }
 
-    fn resolve_max_age(&self, generator: &Generator) -> Result<Duration, Error> {
-        let shortest = Duration::from_millis(generator.layout().unit_ms()).saturating_mul(2);
+    fn resolve_max_age(&self, tenure: &Tenure) -> Result<Duration, Error> {
+        let shortest = Duration::from_millis(tenure.layout().unit_ms()).saturating_mul(2);
         match self.max_age {
             None => Ok(shortest.max(Duration::from_secs(1))),
             Some(max_age) if max_age >= shortest => Ok(max_age),

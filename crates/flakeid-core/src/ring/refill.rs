@@ -195,7 +195,7 @@ impl Refiller {
     }
 
     fn sleep_to_tick(&self, after: Duration) {
-        let clock = &self.shared.stock.generator.clock;
+        let clock = &self.shared.stock.tenure.clock;
         let after = after.min(Self::LONGEST_SLEEP);
         if clock.is_system() {
             // `wait_until` returns at the beginning of a millisecond, so that the thread can fill the ring as soon as

@@ -1,15 +1,16 @@
-//! The state that takers and the refill thread share: a generator and its IDs in the ring.
+//! The state that takers and the refill thread share: a tenure and its IDs in the ring.
 
 use alloc::sync::Arc;
 use core::time::Duration;
 
 use super::buffer::{Buffer, Producer};
 use super::freshness::{Freshness, Reading, Verdict};
+use crate::generator::{Tenure, fill_by};
 use crate::sync::{AtomicU64, Ordering, back_off};
-use crate::{Error, ErrorKind, Generator, Id};
+use crate::{Error, ErrorKind, Id};
 
 pub(super) struct Stock {
-    pub(super) generator: Arc<Generator>,
+    pub(super) tenure: Arc<Tenure>,
     pub(super) buffer: Buffer,
     freshness: Freshness,
     dropped_stale: AtomicU64,
@@ -29,16 +30,12 @@ impl Stock {
     /// ring is full.
     const PORTION: usize = 1024;
 
-    pub(super) fn new(
-        generator: Arc<Generator>,
-        capacity: u64,
-        max_age: Duration,
-    ) -> (Self, Producer) {
+    pub(super) fn new(tenure: Arc<Tenure>, capacity: u64, max_age: Duration) -> (Self, Producer) {
         let (buffer, producer) = Buffer::new(capacity);
-        let freshness = Freshness::new(&generator, max_age);
+        let freshness = Freshness::new(&tenure, max_age);
         let zero = || AtomicU64::new(0);
         let (dropped_stale, dropped_at_end, stopped) = (zero(), zero(), zero());
-        let stock = Self { generator, buffer, freshness, dropped_stale, dropped_at_end, stopped };
+        let stock = Self { tenure, buffer, freshness, dropped_stale, dropped_at_end, stopped };
         (stock, producer)
     }
 
@@ -46,9 +43,9 @@ impl Stock {
     #[inline]
     pub(super) fn take(&self) -> Result<Taken, Error> {
         loop {
-            // The generator's limit is 0 in a forked child, and after the generator has been retired. The limit is
+            // The tenure's limit is 0 in a forked child, and after the tenure has ended. The limit is
             // checked first, because no ID may be taken from the ring in either case.
-            if self.generator.limit.get() == 0 {
+            if self.tenure.limit.get() == 0 {
                 return Err(self.ended());
             }
             let Some(front) = self.buffer.front() else {
@@ -56,8 +53,8 @@ impl Stock {
             };
             // The clock is read after the ID has been read from the ring. This reading is therefore not earlier than
             // the reading from which the ID was generated, unless the clock went backwards.
-            let now = self.freshness.read(&self.generator.clock);
-            match self.freshness.judge(front.id, now, &self.generator.clock) {
+            let now = self.freshness.read(&self.tenure.clock);
+            match self.freshness.judge(front.id, now, &self.tenure.clock) {
                 Verdict::Fresh => {
                     if self.buffer.take(&front) {
                         return Ok(Taken { id: Id::from_u64(front.id), left: front.behind() });
@@ -86,7 +83,7 @@ impl Stock {
 
     #[cold]
     fn ended(&self) -> Error {
-        if self.generator.limit.is_ours() { Error::closed() } else { Error::forked() }
+        if self.tenure.limit.is_ours() { Error::closed() } else { Error::forked() }
     }
 
     #[cold]
@@ -94,7 +91,7 @@ impl Stock {
         if self.is_stopped() {
             return Error::new(ErrorKind::Closed, "the ring was closed", None);
         }
-        Error::ring_empty(Duration::from_millis(self.generator.layout().unit_ms()))
+        Error::ring_empty(Duration::from_millis(self.tenure.layout().unit_ms()))
     }
 
     #[cold]
@@ -107,17 +104,19 @@ impl Stock {
 
     /// Drops the IDs that have become too old, to make room for new IDs.
     pub(super) fn drop_stale(&self) {
-        self.drop_stale_at(self.freshness.read(&self.generator.clock));
+        self.drop_stale_at(self.freshness.read(&self.tenure.clock));
     }
 
     /// Puts one batch of new IDs into the ring. Returns the number of IDs added, or 0 if the ring is full.
     pub(super) fn put(&self, producer: &mut Producer) -> Result<usize, Error> {
-        self.put_by(producer, |ids| self.generator.try_fill(ids))
+        self.put_by(producer, |ids| {
+            fill_by(ids, |rest| self.tenure.fill_in_tick(rest, Duration::ZERO))
+        })
     }
 
-    /// Generates one ID and puts the ID into the ring. Waits for the ID for at most the generator's `max_wait`.
+    /// Generates one ID and puts the ID into the ring. Waits for the ID for at most the tenure's `max_wait`.
     pub(super) fn put_one_waiting(&self, producer: &mut Producer) -> Result<usize, Error> {
-        self.put_by(producer, |ids| self.generator.fill(&mut ids[..1]))
+        self.put_by(producer, |ids| self.tenure.fill_in_tick(&mut ids[..1], self.tenure.max_wait))
     }
 
     fn put_by(

@@ -8,8 +8,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use flakeid::Generator;
 use flakeid::broker::Broker;
+use flakeid::{Generator, Lease};
 use flakeid_core::Error;
 use flakeid_json::layout_name;
 use flakeid_protocol::Namespace;
@@ -57,7 +57,7 @@ pub(crate) const LEASE_BURST: Duration = Duration::from_secs(200);
 /// use flakeid_server::{Service, Tokens};
 ///
 /// let orders = Generator::new(Layout::TWITTER, 7)?;
-/// let service = Service::new(BTreeMap::from([("orders".into(), orders.into())]));
+/// let service = Service::new(BTreeMap::from([("orders".into(), orders)]));
 /// let service = service.max_count(1_000).tokens(Tokens::parse("0123456789abcdef")?);
 /// assert!(service.requires_tokens());
 /// # Ok::<(), flakeid_core::Error>(())
@@ -279,7 +279,7 @@ impl Service {
     pub fn close(&self) -> (usize, usize) {
         let nodes = self.namespaces.values().map(|served| {
             served.generator.close();
-            served.generator.unreleased_nodes()
+            Lease::of(&served.generator).map_or(0, |lease| lease.unreleased_nodes())
         });
         let nodes = nodes.sum();
         let blocks = self.brokers.values().map(|broker| broker.close(Duration::from_secs(2)));

@@ -17,8 +17,8 @@ pub fn service() -> Service {
 }
 
 /// Builds a service whose only namespace, `default`, uses the given generator.
-pub fn service_of(generator: impl Into<Generator>) -> Service {
-    Service::new(BTreeMap::from([("default".to_owned(), generator.into())]))
+pub fn service_of(generator: Generator) -> Service {
+    Service::new(BTreeMap::from([("default".to_owned(), generator)]))
 }
 
 /// A server that runs until it is dropped.

@@ -70,7 +70,7 @@ impl Leasing {
 }
 
 fn generator(url: &str) -> Generator {
-    let builder = Generator::lease(url, Layout::TWITTER).unwrap();
+    let builder = flakeid::lease(url, Layout::TWITTER).unwrap();
     // A generator with an observer does not share a lease with other generators in this process.
     builder.max_wait(Duration::from_secs(5)).observer(|_| {}).open().unwrap()
 }
@@ -138,7 +138,11 @@ fn generators_with_leases_from_a_broker_issue_unique_ids() {
             assert!(ids.insert(generator.next_id().unwrap()), "an ID was issued twice");
         }
     }
-    assert!(generators.iter().all(|generator| generator.lease_status().unwrap().grants == 1));
+    assert!(
+        generators
+            .iter()
+            .all(|generator| flakeid::Lease::of(&generator).unwrap().status().grants == 1)
+    );
     let own = leasing.server.ask("POST", "/v1/default/ids?count=1000", "").ids();
     assert!(own.iter().all(|id| ids.insert(Id::from_u64(*id))));
     nodes.insert(Layout::TWITTER.unpack(Id::from_u64(own[0])).unwrap().node);
@@ -256,7 +260,7 @@ fn invalid_lease_requests_return_specific_errors() {
         assert!(reply.text().contains(part), "{method} {path} {body}: {}", reply.text());
     }
     for url in ["http://127.0.0.1:1/x", "http+unix://relative", "http://127.0.0.1:1?x=y"] {
-        let error = Generator::lease(url, Layout::TWITTER)
+        let error = flakeid::lease(url, Layout::TWITTER)
             .and_then(|builder| builder.max_wait(Duration::ZERO).open())
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::StoreRejected, "{url}: {error}");
@@ -313,7 +317,7 @@ fn holders_switch_nodes_before_their_windows_end_when_their_broker_stops() {
         for (holder, generator) in generators.iter().enumerate() {
             let id = generator.next_id().unwrap();
             assert!(ids.insert(id), "an ID was issued twice");
-            let status = generator.lease_status().unwrap();
+            let status = flakeid::Lease::of(&generator).unwrap().status();
             if status.grants == 1 {
                 ends[holder] = status.fence;
             } else if !moved[holder] {
@@ -331,7 +335,7 @@ fn holders_switch_nodes_before_their_windows_end_when_their_broker_stops() {
 fn generators_send_the_token_from_the_broker_url() {
     let secret = "correct-horse-battery-staple";
     let leasing = Leasing::with(&store(), |service| service.tokens(Tokens::parse(secret).unwrap()));
-    let error = Generator::lease(&leasing.url, Layout::TWITTER)
+    let error = flakeid::lease(&leasing.url, Layout::TWITTER)
         .and_then(|builder| builder.max_wait(Duration::ZERO).open())
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::StoreRejected, "{error}");

@@ -118,7 +118,7 @@ fn url(brokers: [&Served; 2]) -> String {
 }
 
 fn client(url: &str, layout: Layout) -> Generator {
-    let builder = Generator::lease(url, layout).unwrap();
+    let builder = flakeid::lease(url, layout).unwrap();
     // A client with an observer does not share a lease with other clients in this process.
     builder.observer(|_| {}).open().unwrap()
 }
@@ -214,7 +214,7 @@ fn clients_switch_brokers_when_their_broker_cannot_reach_its_store() {
 fn lease_that_keeps_its_node_does_not_switch_brokers() {
     let (store, layout) = store(10, 4);
     let (one, other) = (Served::new(&store, layout), Served::new(&store, layout));
-    let builder = Generator::lease(&url([&one, &other]), layout).unwrap();
+    let builder = flakeid::lease(&url([&one, &other]), layout).unwrap();
     let generator = builder.keep_node().observer(|_| {}).open().unwrap();
     let granter = if one.holders() == 1 { &one } else { &other };
     granter.conditions.is_cut_off.store(true, Ordering::Relaxed);
@@ -225,7 +225,7 @@ fn lease_that_keeps_its_node_does_not_switch_brokers() {
         error.is_some()
     });
     assert_eq!(error.unwrap().kind(), ErrorKind::LeaseExpired);
-    assert_eq!(generator.lease_status().unwrap().grants, 1);
+    assert_eq!(flakeid::Lease::of(&generator).unwrap().status().grants, 1);
 }
 
 /// The clients of a broker whose clock is more than `max_skew` wrong need not switch, because renewals still succeed.
@@ -310,7 +310,7 @@ fn clients_acquire_at_most_two_nodes_during_store_outages() {
     let clients: Vec<_> = (0..CLIENTS)
         .map(|_| {
             let acquired = Arc::clone(&acquired);
-            let builder = Generator::lease(&url, layout).unwrap();
+            let builder = flakeid::lease(&url, layout).unwrap();
             let count = move |event: &LeaseEvent| {
                 let is_acquired = matches!(event, LeaseEvent::Acquired { .. });
                 acquired.fetch_add(is_acquired.into(), Ordering::Relaxed);

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use flakeid::Generator;
 use flakeid_core::Id;
 use flakeid_protocol::Namespace;
 
@@ -21,7 +20,7 @@ impl Issuing {
     /// Leases any free node and starts the background thread. Waits for up to 60 s if a restored store does not grant
     /// nodes yet.
     pub(crate) fn on(url: &str, namespace: &Namespace, window: Duration) -> Self {
-        let lease = Generator::lease(url, namespace.layout).unwrap();
+        let lease = flakeid::lease(url, namespace.layout).unwrap();
         let lease = lease.namespace(&namespace.name).window(window);
         // A single attempt with a long timeout is used, because an attempt that times out during a grant leaves the
         // node held.

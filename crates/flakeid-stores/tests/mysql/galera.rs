@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use flakeid::Generator;
 use flakeid_conformance::StoreUnderTest;
 use flakeid_protocol::Row;
 use flakeid_protocol::store::{Continuity, Fault, Ledger, Store};
@@ -170,11 +169,11 @@ fn holders_continue_their_leases_after_the_first_member_is_killed() {
     let url = cluster.url(&ALL);
     let namespace = fresh_namespace("killed");
     operations::init(&mut *connect(&url).unwrap(), &namespace).unwrap();
-    let lease = Generator::lease(&url, namespace.layout).unwrap();
+    let lease = flakeid::lease(&url, namespace.layout).unwrap();
     let generator =
         lease.namespace(&namespace.name).max_wait(Duration::from_secs(20)).open().unwrap();
     generator.next_id().unwrap();
-    let before = generator.lease_status().unwrap();
+    let before = flakeid::Lease::of(&generator).unwrap().status();
     let first = cluster.first();
     cluster.member(first).kill();
     cluster.wait_for_size(2);

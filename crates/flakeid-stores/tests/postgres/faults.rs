@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use flakeid::Generator;
 use flakeid_protocol::Refusal;
 use flakeid_protocol::store::{Continuity, Fault};
 use flakeid_test_servers::{PostgresServer, Server};
@@ -52,7 +51,7 @@ fn table_lock_wait_is_not_reported_as_clock_skew() {
         while server.sql(held).unwrap() != "1" {
             std::thread::yield_now();
         }
-        let leased = Generator::lease(&server.url(), namespace.layout)
+        let leased = flakeid::lease(&server.url(), namespace.layout)
             .unwrap()
             .namespace(&namespace.name)
             .max_wait(Duration::from_secs(20))

@@ -107,7 +107,7 @@ fn thirty_clients_share_three_server_connections() {
 /// Opens a leased generator in a namespace with the default bounds. The lease is renewed several times a second.
 fn holder(url: &str, namespace: &Namespace) -> Generator {
     operations::init(&mut *connect(url).unwrap(), namespace).unwrap();
-    let lease = Generator::lease(url, namespace.layout).unwrap();
+    let lease = flakeid::lease(url, namespace.layout).unwrap();
     let lease = lease.namespace(&namespace.name).window(Duration::from_secs(1));
     let generator = lease.max_wait(Duration::from_secs(20)).open().unwrap();
     generator.next_id().unwrap();
@@ -120,7 +120,7 @@ fn holders_continue_their_leases_after_the_server_behind_the_pooler_restarts() {
     let pooler = PgBouncer::to(&server, &[RETRY]);
     let generator = holder(&pooler.url(), &fresh_namespace("behind"));
     for restart in [PostgresServer::stop as fn(&PostgresServer), PostgresServer::kill] {
-        let before = generator.lease_status().unwrap();
+        let before = flakeid::Lease::of(&generator).unwrap().status();
         restart(&server);
         server.start();
         check_lease_continues(&generator, &before);
@@ -135,7 +135,7 @@ fn holders_continue_their_leases_after_the_pooler_restarts() {
     let generator = holder(&pooler.url(), &namespace);
     pooler.kill();
     assert!(matches!(connect(&pooler.url()), Err(Fault::Unavailable(_))));
-    let before = generator.lease_status().unwrap();
+    let before = flakeid::Lease::of(&generator).unwrap().status();
     pooler.start();
     check_lease_continues(&generator, &before);
     // Only the pooler was restarted, not the server, so new clients do not have to wait.

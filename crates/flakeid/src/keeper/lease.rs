@@ -1,52 +1,52 @@
-//! A lease that this process holds, with the options, store, clock and generators of the lease.
+//! A lease that this process holds, with the options, store, clock and tenures of the lease.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use flakeid_core::internal::{Chain, Tenure};
 use flakeid_core::{Error, Generator};
 
 use super::session::Sessions;
 use super::source::{LeaseClock, SharedClock, StoreSource};
-use crate::keeper::chain::Chain;
 use flakeid_protocol::keeper::{Begin, LeaseEvent, LeaseOptions};
 
 pub(crate) type Observer = dyn Fn(&LeaseEvent) + Send + Sync;
 
 /// The data that a lease's keeper and generators share.
-pub(crate) struct Lease {
+pub(crate) struct KeptLease {
     pub(crate) options: LeaseOptions,
     pub(crate) source: StoreSource,
     pub(crate) clock: LeaseClock,
     pub(crate) observer: Option<Arc<Observer>>,
-    /// The generators of all grants so far. The keeper retires each generator before adding the next one, so only the
-    /// newest generator issues IDs.
-    tenures: Chain<Arc<Generator>>,
+    /// The tenures of all grants so far. The keeper retires each tenure before adding the next one, so only the newest
+    /// tenure issues IDs.
+    tenures: Chain<Arc<Tenure>>,
     pub(crate) sessions: Sessions,
-    /// The first tick that no retired generator can have used.
+    /// The first tick that no ended tenure can have used.
     used_until: AtomicU64,
     /// Whether the keeper releases the node without lowering the node's fence.
     keeps_fence: AtomicBool,
 }
 
-impl Lease {
+impl KeptLease {
     pub(crate) fn new(
         options: LeaseOptions,
         source: StoreSource,
         clock: LeaseClock,
         observer: Option<Arc<Observer>>,
     ) -> Self {
-        let (tenures, sessions) = (Chain::new(), Sessions::new());
+        let (tenures, sessions) = (Chain::default(), Sessions::new());
         let (used_until, keeps_fence) = (AtomicU64::new(0), AtomicBool::new(false));
         Self { options, source, clock, observer, tenures, sessions, used_until, keeps_fence }
     }
 
-    /// The generator of the most recent grant, even if the grant has ended, or `None` before the first grant.
-    pub(crate) fn generator(&self) -> Option<&Arc<Generator>> {
+    /// The tenure of the most recent grant, even if the grant has ended, or `None` before the first grant.
+    pub(crate) fn tenure(&self) -> Option<&Arc<Tenure>> {
         self.tenures.newest()
     }
 
-    pub(crate) fn publish(&self, generator: Generator) {
-        self.tenures.push(Arc::new(generator));
+    pub(crate) fn publish(&self, tenure: Tenure) {
+        self.tenures.push(Arc::new(tenure));
     }
 
     pub(crate) fn used_until(&self) -> u64 {
@@ -67,8 +67,8 @@ impl Lease {
         self.keeps_fence.load(Ordering::Acquire)
     }
 
-    /// Builds the generator for a grant.
-    pub(crate) fn begin(&self, begin: &Begin) -> Result<Generator, Error> {
+    /// Builds the tenure of a grant.
+    pub(crate) fn begin(&self, begin: &Begin) -> Result<Tenure, Error> {
         let Begin { nodes, start, fence, max_ahead_ms } = begin;
         let options = &self.options;
         let builder = Generator::builder(options.layout).nodes(nodes);
@@ -77,6 +77,6 @@ impl Lease {
             Some(clock) => builder.clock(clock),
             None => builder.clock(SharedClock(Arc::clone(&self.clock.exact))),
         };
-        builder.build()
+        builder.build_tenure()
     }
 }

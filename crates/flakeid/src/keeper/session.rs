@@ -87,6 +87,11 @@ pub(super) enum Phase {
 }
 
 impl LeaseSession {
+    /// Returns the error with which calls fail after the lease has been closed.
+    pub(crate) fn closed() -> Error {
+        Error::new(ErrorKind::Closed, "the lease was closed", None)
+    }
+
     pub(super) fn state(&self) -> MutexGuard<'_, SessionState> {
         // A poisoned lock can be used, because the state's plain values remain consistent when another thread panics.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -201,7 +206,7 @@ impl LeaseSession {
                 return Ok(());
             }
             if state.phase != Phase::Kept {
-                return Err(Error::new(ErrorKind::Closed, "the lease was closed", None));
+                return Err(Self::closed());
             }
             if let Some(error) = &state.stopped {
                 return Err(error.clone());

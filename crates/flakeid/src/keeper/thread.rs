@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use flakeid_core::{Error, ErrorKind};
 
-use super::lease::Lease;
+use super::lease::KeptLease;
 use super::process;
 use super::session::{LeaseSession, Phase};
 use super::source::panic_text;
@@ -21,16 +21,16 @@ use flakeid_protocol::{Identity, Lessor};
 use flakeid_stores::{host_name, random};
 
 /// The state of the thread that runs a lease's keeper. Only this thread sends requests to the store and replaces the
-/// generator.
+/// tenure.
 struct KeeperThread {
-    lease: Arc<Lease>,
+    lease: Arc<KeptLease>,
     keeper: LeaseKeeper,
     lessor: Option<Box<dyn Lessor>>,
     begun: Instant,
     log: LeaseLog,
 }
 
-impl Lease {
+impl KeptLease {
     /// Returns the session of this process. If necessary, begins a session and starts its keeper, which then acquires
     /// a node.
     pub(crate) fn begin_session(self: &Arc<Self>) -> Result<&LeaseSession, Error> {
@@ -49,14 +49,14 @@ impl Lease {
         Reading {
             passed: begun.elapsed(),
             unix_ms: self.clock.unix_ms(),
-            next: self.generator().and_then(|generator| generator.next_tick()),
+            next: self.tenure().and_then(|tenure| tenure.next_tick()),
             jitter: random::jitter(),
         }
     }
 }
 
 impl KeeperThread {
-    fn start(lease: Arc<Lease>, session: &LeaseSession) -> Result<(), Error> {
+    fn start(lease: Arc<KeptLease>, session: &LeaseSession) -> Result<(), Error> {
         let (begun, mut options) = (Instant::now(), lease.options.clone());
         options.moves &= lease.source.has_several_lessors();
         if session.belongs_to_child() && matches!(options.identity, Identity::Name(_)) {
@@ -164,26 +164,26 @@ impl Driver for KeeperThread {
         let made = made.unwrap_or_else(|panic| {
             Err(Error::invalid_option("clock", &format!("panicked: {}", panic_text(&*panic))))
         });
-        made.map(|generator| self.lease.publish(generator))
+        made.map(|tenure| self.lease.publish(tenure))
     }
 
     fn extend(&mut self, fence: u64) -> bool {
-        self.lease.generator().is_some_and(|generator| generator.extend(fence).is_ok())
+        self.lease.tenure().is_some_and(|tenure| tenure.extend(fence).is_ok())
     }
 
-    /// Retires the current generator if it belongs to this process, and records the last tick that the generator used.
+    /// Retires the current tenure if it belongs to this process, and records the last tick that the tenure used.
     fn end(&mut self) -> (u64, bool) {
         let lease = &self.lease;
-        if let Some(generator) = lease.generator() {
-            let floor = generator.next_tick();
-            match generator.retire() {
+        if let Some(tenure) = lease.tenure() {
+            let floor = tenure.next_tick();
+            match tenure.retire() {
                 Ok(Some(last)) => lease.note_used(last + 1),
-                // The generator belongs to the parent process. IDs of this process must be greater than all IDs from
+                // The tenure belongs to the parent process. IDs of this process must be greater than all IDs from
                 // before the fork.
                 Err(error) if error.kind() == ErrorKind::Forked => {
                     lease.note_used(floor.map_or(0, |tick| tick + 1));
                 }
-                // Recording a tick is unnecessary, because the generator never used one or was already retired.
+                // Recording a tick is unnecessary, because the tenure never used one or was already retired.
                 Ok(None) | Err(_) => {}
             }
         }

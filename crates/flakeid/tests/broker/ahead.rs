@@ -43,7 +43,7 @@ fn pause() {
 fn assert_kept(generators: &[Generator]) {
     for generator in generators {
         generator.next_id().unwrap();
-        assert_eq!(generator.lease_status().unwrap().grants, 1, "the node was lost");
+        assert_eq!(flakeid::Lease::of(&generator).unwrap().status().grants, 1, "the node was lost");
     }
 }
 

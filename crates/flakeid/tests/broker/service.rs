@@ -96,14 +96,19 @@ fn holders_of_two_brokers_get_distinct_nodes_and_ids() {
     assert_eq!(store.rows().len(), 6, "24 nodes in blocks of 4");
 
     let mut ids: HashSet<Id> = HashSet::new();
-    let renewals = |generator: &Generator| generator.lease_status().unwrap().renewals;
+    let renewals =
+        |generator: &Generator| flakeid::Lease::of(&generator).unwrap().status().renewals;
     wait_until("renewals", || {
         for generator in &generators {
             assert!(ids.insert(generator.next_id().unwrap()), "an ID was issued twice");
         }
         generators.iter().all(|generator| renewals(generator) >= 4)
     });
-    assert!(generators.iter().all(|generator| generator.lease_status().unwrap().grants == 1));
+    assert!(
+        generators
+            .iter()
+            .all(|generator| flakeid::Lease::of(&generator).unwrap().status().grants == 1)
+    );
 
     let status = brokers[0].status().unwrap();
     assert_eq!((status.blocks, status.holders), (3, 12));
@@ -146,11 +151,11 @@ fn holder_issues_ids_during_an_outage_until_the_fence_of_its_block() {
     let fence = store.rows()[0].fence;
     let tick = |id: &Id| Layout::TWITTER.unpack(*id).unwrap().tick;
     assert!(ids.iter().all(|id| tick(id) < fence), "an ID is above the block's fence");
-    assert_eq!(generator.lease_status().unwrap().fence, fence);
+    assert_eq!(flakeid::Lease::of(&generator).unwrap().status().fence, fence);
     let now = Layout::TWITTER.tick_at(SystemClock.unix_ms()).unwrap();
     assert!(now >= fence, "the holder stopped before the block's fence");
     wait_until("the store's error", || {
-        let last = generator.lease_status().unwrap().last_error;
+        let last = flakeid::Lease::of(&generator).unwrap().status().last_error;
         last.is_some_and(|error| {
             error.kind() == ErrorKind::StoreUnavailable && error.to_string().contains("is down")
         })

@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use flakeid::{Generator, LeaseBuilder, LeaseEvent};
+use flakeid::{LeaseBuilder, LeaseEvent};
 use flakeid_core::{Clock, Error, ErrorKind, Layout, ManualClock, SystemClock};
 use flakeid_protocol::store::Store;
 use flakeid_stores::Location;
@@ -21,7 +21,7 @@ pub(crate) fn layout() -> Layout {
 }
 
 pub(crate) fn on(url: &str) -> LeaseBuilder {
-    Generator::lease(url, layout()).unwrap()
+    flakeid::lease(url, layout()).unwrap()
 }
 
 pub(crate) fn connect(url: &str) -> Box<dyn Store> {

@@ -219,7 +219,7 @@ fn hold_on_a_full_disk(url: &str) {
     limit_file_size(Some(1024));
     let error = use_up(&mut ids, || generator.next_id());
     check_error(&error, ErrorKind::LeaseExpired, &["flakeid.db", "disk"]);
-    let lease = generator.lease_status().unwrap();
+    let lease = flakeid::Lease::of(&generator).unwrap().status();
     check_error(&lease.last_error.unwrap(), ErrorKind::StoreUnavailable, &["flakeid.db", "disk"]);
     limit_file_size(None);
     let last = layout().unpack(*ids.last().unwrap()).unwrap();

@@ -61,5 +61,5 @@ fn sqlite_store_refuses_invalid_requests() {
     let directory = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}/flakeid.db", directory.path().display());
     drop(on(&url).open().unwrap());
-    check_refusals_of_any_store(&|layout| flakeid::Generator::lease(&url, layout).unwrap());
+    check_refusals_of_any_store(&|layout| flakeid::lease(&url, layout).unwrap());
 }

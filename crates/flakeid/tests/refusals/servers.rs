@@ -2,7 +2,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
-use flakeid::{Bounds, Generator, NamespaceBuilder};
+use flakeid::{Bounds, NamespaceBuilder};
 use flakeid_core::ErrorKind;
 use flakeid_protocol::{Namespace, operations};
 use flakeid_test_servers::{EtcdServer, MariadbServer, PostgresServer, RedisServer, Server};
@@ -38,7 +38,7 @@ fn check_server(url: &str) {
     missing(SPACE);
     init(url);
     missing("mistyped");
-    check_refusals_of_any_store(&|layout| Generator::lease(url, layout).unwrap().namespace(SPACE));
+    check_refusals_of_any_store(&|layout| flakeid::lease(url, layout).unwrap().namespace(SPACE));
 }
 
 /// Checks that a namespace is treated as lost unless it is declared to be fresh.

@@ -8,7 +8,6 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use flakeid::Generator;
 use flakeid_core::{Clock, Layout, SystemClock};
 use flakeid_protocol::Namespace;
 
@@ -56,7 +55,7 @@ impl Issuer {
         let mut log = BufWriter::new(File::create(&self.log)?);
         write_line(&mut log, 0)?;
         let generator = loop {
-            let builder = Generator::lease(&self.url, Layout::TWITTER);
+            let builder = flakeid::lease(&self.url, Layout::TWITTER);
             let opened = builder.and_then(|builder| {
                 builder.namespace(NAMESPACE).clock(Ahead(self.ahead_ms)).open()
             });

@@ -45,7 +45,7 @@ pub(super) enum Order {
 
 impl Lease {
     pub(super) fn new(generator: Generator, grace_ms: u64) -> Self {
-        let status = generator.lease_status().unwrap_or_default();
+        let status = flakeid::Lease::of(&generator).map(|lease| lease.status()).unwrap_or_default();
         let (first_ms, fence_ms) =
             (generator.layout().unix_ms_at(status.start), status.fence_unix_ms);
         // A renewal is due at the latest when about half of the window is left. The command is ended
@@ -92,7 +92,8 @@ impl Lease {
         if let Some(watch) = &mut self.watch {
             watch.check();
         }
-        let lease = self.generator.lease_status().unwrap_or_default();
+        let lease =
+            flakeid::Lease::of(&self.generator).map(|lease| lease.status()).unwrap_or_default();
         let is_lost = lease.grants != 1 || lease.fenced_off;
         if !is_lost {
             self.fence_ms = lease.fence_unix_ms;
@@ -110,7 +111,7 @@ impl Lease {
 
     /// Returns the error that ended the lease.
     pub(super) fn error(&self) -> Error {
-        let why = self.generator.lease_status().and_then(|lease| lease.last_error);
+        let why = flakeid::Lease::of(&self.generator).and_then(|lease| lease.status().last_error);
         why.unwrap_or_else(|| {
             let text = "the lease on the command's node was not renewed in time";
             Error::new(ErrorKind::StoreUnavailable, text, None)
@@ -135,7 +136,7 @@ impl Lease {
         } else if is_issued && self.watch.as_ref().is_some_and(|watch| !watch.was_set()) {
             self.generator.close();
         } else {
-            self.generator.close_at_fence();
+            flakeid::Lease::of(&self.generator).iter().for_each(flakeid::Lease::close_at_fence);
         }
     }
 }

@@ -7,7 +7,6 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use flakeid::Generator;
 use flakeid_core::{Id, Layout};
 use flakeid_protocol::Identity;
 use flakeid_test_servers::{PostgresServer, Server};
@@ -114,7 +113,7 @@ fn fill_one_table(database: &Database<'_>) {
             let is_over = &is_over;
             scope.spawn(move || {
                 let name = Identity::Name(format!("web-{number}"));
-                let lease = Generator::lease(url, LAYOUT.parse().unwrap()).unwrap();
+                let lease = flakeid::lease(url, LAYOUT.parse().unwrap()).unwrap();
                 let generator = lease.namespace("orders").identity(name).open().unwrap();
                 let mut session = Session::new(client());
                 while !is_over() {

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use flakeid::{Generator, LeaseEvent};
+use flakeid::LeaseEvent;
 use flakeid_core::{Error, ErrorKind, Id, Layout};
 
 use super::super::issuer::{NAMESPACE, PERIOD};
@@ -108,7 +108,7 @@ fn issue(
     let generator = loop {
         let observed = Arc::clone(&observed);
         // Leases with an observer are not shared.
-        let builder = Generator::lease(url, layout).map_err(|error| other(&error))?;
+        let builder = flakeid::lease(url, layout).map_err(|error| other(&error))?;
         let builder = builder.namespace(NAMESPACE).observer(move |event| observed.note(event));
         match builder.open() {
             Ok(generator) => break generator,

@@ -4,17 +4,17 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use flakeid_core::internal::TenureSource;
 use flakeid_core::{
-    Clock, Error, Layout, NamedClock, NamedOption, OptionKind, Overflow, Policy, Rollback,
-    SetByName,
+    Clock, Error, Generator, Layout, NamedClock, NamedOption, OptionKind, Overflow, Policy,
+    Rollback, SetByName,
 };
 
-use super::Generator;
+use super::{LeaseUsers, find_or_add};
 use crate::OPEN_WAIT;
 use crate::broker::Broker;
 use crate::default_store::default_store_url;
-use crate::keeper::{Lease, LeaseClock, Observer, StoreSource};
-use crate::leased::{LeaseUsers, LeasedGenerator, find_or_add};
+use crate::keeper::{KeptLease, LeaseClock, Observer, StoreSource};
 use flakeid_protocol::keeper::{Begin, LeaseEvent, LeaseOptions};
 use flakeid_protocol::store::{CONNECT_TIMEOUT, Fault, Store};
 use flakeid_protocol::{Identity, Lessor};
@@ -25,11 +25,11 @@ use flakeid_stores::{Location, user_rotation};
 /// ```
 /// use std::time::Duration;
 ///
-/// use flakeid::{Generator, Identity, Layout, Overflow};
+/// use flakeid::{Identity, Layout, Overflow};
 ///
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let url = format!("sqlite://{}/ids.db", folder.path().display());
-/// let generator = Generator::lease(&url, Layout::TWITTER)?
+/// let generator = flakeid::lease(&url, Layout::TWITTER)?
 ///     .namespace("orders")
 ///     .identity(Identity::Name("worker-3".into()))
 ///     .max_wait(Duration::from_millis(200))
@@ -54,7 +54,7 @@ pub struct LeaseBuilder {
 }
 
 impl LeaseBuilder {
-    /// Returns a builder for a lease from a store whose URL has already been parsed. [`Generator::lease`] does the
+    /// Returns a builder for a lease from a store whose URL has already been parsed. [`lease`] does the
     /// same with a URL.
     ///
     /// ```
@@ -257,7 +257,7 @@ impl LeaseBuilder {
         let timeout = self.options.max_wait.saturating_add(CONNECT_TIMEOUT);
         let make = || {
             let (source, clock) = (self.source.clone(), self.clock.clone());
-            let lease = Lease::new(self.options.clone(), source, clock, self.observer.clone());
+            let lease = KeptLease::new(self.options.clone(), source, clock, self.observer.clone());
             LeaseUsers::new(Arc::new(lease))
         };
         let users = if self.is_shareable() {
@@ -265,7 +265,13 @@ impl LeaseBuilder {
         } else {
             Arc::new(make())
         };
-        LeasedGenerator::open(users, timeout, self.open_wait).map(Generator::from)
+        match users.acquire(timeout, self.open_wait).map(Arc::clone) {
+            Ok(first) => Ok(Generator::leased(first, users)),
+            Err(error) => {
+                users.leave(false);
+                Err(error)
+            }
+        }
     }
 
     /// Converts the options `node`, `datacenter`, `worker` and `name`, if set by name, to an identity.
@@ -285,7 +291,8 @@ impl LeaseBuilder {
 
     /// Checks that a generator can be built with the options. This check precedes all requests to the store.
     fn check_generator(&self) -> Result<(), Error> {
-        let trial = Lease::new(self.options.clone(), self.source.clone(), self.clock.clone(), None);
+        let trial =
+            KeptLease::new(self.options.clone(), self.source.clone(), self.clock.clone(), None);
         let node = match self.options.identity {
             Identity::Node(node) => node,
             _ => self.options.from,
@@ -300,7 +307,7 @@ impl LeaseBuilder {
             && matches!(self.source, StoreSource::Location(_))
     }
 
-    fn is_same(&self, other: &Lease) -> bool {
+    fn is_same(&self, other: &KeptLease) -> bool {
         let same_store = match (&self.source, &other.source) {
             (StoreSource::Location(mine), StoreSource::Location(theirs)) => mine == theirs,
             _ => false,
@@ -374,38 +381,36 @@ fn max_node(builder: &LeaseBuilder) -> u64 {
     builder.options.layout.max_node()
 }
 
-impl Generator {
-    /// Returns a builder for a lease from the store or broker at a URL.
-    ///
-    /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the URL does not specify a supported store or
-    /// broker.
-    pub fn lease(url: &str, layout: Layout) -> Result<LeaseBuilder, Error> {
-        Ok(LeaseBuilder::from_location(Location::parse(url)?, layout))
-    }
+/// Returns a builder for a lease from the store or broker at a URL.
+///
+/// # Errors
+/// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the URL does not specify a supported store or
+/// broker.
+pub fn lease(url: &str, layout: Layout) -> Result<LeaseBuilder, Error> {
+    Ok(LeaseBuilder::from_location(Location::parse(url)?, layout))
+}
 
-    /// Returns a builder for a lease that is configured by environment variables. `FLAKEID_STORE` contains the URL of
-    /// the store; if the variable is not set, the lease is from the store that root has named for this host, or from this
-    /// user's embedded store ([`default_store_url`](crate::default_store_url)). `FLAKEID_NAMESPACE` contains the namespace, by default `default`.
-    ///
-    /// # Errors
-    /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the URL does not specify a supported store or
-    /// broker; the errors of [`default_store_url`](crate::default_store_url), for example inside a container, if `FLAKEID_STORE`
-    /// is not set.
-    pub fn auto(layout: Layout) -> Result<LeaseBuilder, Error> {
-        let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let builder = match variable("FLAKEID_STORE") {
-            Some(url) => LeaseBuilder::from_location(Location::parse(&url)?, layout),
-            // The search for a node begins at a different node for each user and machine. Programs whose IDs are later
-            // merged by mistake therefore seldom share a node.
-            None => LeaseBuilder::from_location(Location::parse(&default_store_url()?)?, layout)
-                .rotation(user_rotation()),
-        };
-        Ok(match variable("FLAKEID_NAMESPACE") {
-            Some(namespace) => builder.namespace(&namespace),
-            None => builder,
-        })
-    }
+/// Returns a builder for a lease that is configured by environment variables. `FLAKEID_STORE` contains the URL of
+/// the store; if the variable is not set, the lease is from the store that root has named for this host, or from this
+/// user's embedded store ([`default_store_url`](crate::default_store_url)). `FLAKEID_NAMESPACE` contains the namespace, by default `default`.
+///
+/// # Errors
+/// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the URL does not specify a supported store or
+/// broker; the errors of [`default_store_url`](crate::default_store_url), for example inside a container, if `FLAKEID_STORE`
+/// is not set.
+pub fn auto(layout: Layout) -> Result<LeaseBuilder, Error> {
+    let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let builder = match variable("FLAKEID_STORE") {
+        Some(url) => LeaseBuilder::from_location(Location::parse(&url)?, layout),
+        // The search for a node begins at a different node for each user and machine. Programs whose IDs are later
+        // merged by mistake therefore seldom share a node.
+        None => LeaseBuilder::from_location(Location::parse(&default_store_url()?)?, layout)
+            .rotation(user_rotation()),
+    };
+    Ok(match variable("FLAKEID_NAMESPACE") {
+        Some(namespace) => builder.namespace(&namespace),
+        None => builder,
+    })
 }
 
 impl fmt::Debug for LeaseBuilder {

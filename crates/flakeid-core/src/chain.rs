@@ -1,17 +1,23 @@
+//! A list without locks, for the tenures of a lease and for the rings over them.
+
 #![allow(unsafe_code)]
 
-use std::iter;
-use std::ptr;
+use alloc::boxed::Box;
+use core::{iter, ptr};
 
-#[cfg(loom)]
-use loom::sync::atomic::{AtomicPtr, Ordering};
-#[cfg(not(loom))]
-use std::sync::atomic::{AtomicPtr, Ordering};
+use crate::sync::{AtomicPtr, Ordering};
 
 /// An append-only list whose newest value is the current one. Values never move and are dropped only with the whole
 /// list, so other threads can continue to read old values. The list is meant for a small number of values. The list has
 /// no lock, because a fork could leave a lock locked in the child.
-pub(crate) struct Chain<T> {
+///
+/// ```
+/// let chain = flakeid_core::internal::Chain::default();
+/// chain.push(1);
+/// chain.push(2);
+/// assert_eq!(chain.newest(), Some(&2));
+/// ```
+pub struct Chain<T> {
     newest: AtomicPtr<Link<T>>,
 }
 
@@ -26,20 +32,23 @@ unsafe impl<T: Send> Send for Chain<T> {}
 // SAFETY: a shared chain provides only shared references to its values, and its links are published atomically.
 unsafe impl<T: Send + Sync> Sync for Chain<T> {}
 
-impl<T> Chain<T> {
-    pub(crate) fn new() -> Self {
+impl<T> Default for Chain<T> {
+    fn default() -> Self {
         Self { newest: AtomicPtr::new(ptr::null_mut()) }
     }
+}
 
+impl<T> Chain<T> {
     /// The chain's newest value, or `None` if the chain is empty.
     #[inline]
-    pub(crate) fn newest(&self) -> Option<&T> {
+    #[must_use]
+    pub fn newest(&self) -> Option<&T> {
         self.iter().next()
     }
 
     /// Iterates over all values, from the newest to the oldest.
     #[inline]
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
         // The load uses `Acquire`, so that a thread that sees a link also sees the link's contents.
         let newest = self.newest.load(Ordering::Acquire);
         // SAFETY: the pointer is null or points to a published link, which is complete and is not freed before the
@@ -49,7 +58,7 @@ impl<T> Chain<T> {
     }
 
     /// Adds a value, which becomes the newest one.
-    pub(crate) fn push(&self, value: T) {
+    pub fn push(&self, value: T) {
         let mut new = Box::new(Link { value, older: ptr::null_mut() });
         loop {
             new.older = self.newest.load(Ordering::Acquire);
@@ -62,7 +71,10 @@ impl<T> Chain<T> {
 
     /// Returns the newest value if `fits` returns true for it. Otherwise, creates a value with `make` and adds it. If
     /// another thread adds a value in the meantime, drops the created value and checks the other thread's value.
-    pub(crate) fn newest_or_push<E>(
+    ///
+    /// # Errors
+    /// The error of `make`.
+    pub fn newest_or_push<E>(
         &self,
         fits: impl Fn(&T) -> bool,
         make: impl Fn() -> Result<T, E>,
