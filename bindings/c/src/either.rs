@@ -122,10 +122,10 @@ impl Generator {
         }
     }
 
-    pub(crate) fn node(&self) -> u64 {
+    pub(crate) fn node(&self) -> Option<u64> {
         match &self.0 {
             Kind::Fixed(fixed) => fixed.node(),
-            Kind::Leased(lease) => lease.borrow().node(),
+            Kind::Leased(lease) => Some(lease.borrow().node()),
         }
     }
 

@@ -372,7 +372,7 @@ pub extern "C" fn flakeid_generator_node(
 ) -> Status {
     guard(|| {
         let generator = given(generator, "generator")?;
-        given(node, "node")?.write(generator.generator.node());
+        given(node, "node")?.write(generator.generator.node().unwrap_or_default());
         Ok(())
     })
 }

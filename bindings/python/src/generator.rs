@@ -322,7 +322,7 @@ impl Generator {
     /// this property leases the child's node, as the first ID does, and can raise the same errors.
     #[getter]
     fn node(&self, py: Python<'_>) -> PyResult<u64> {
-        self.settle(py).map(|()| self.held.node())
+        self.settle(py).map(|()| self.held.node().unwrap_or_default())
     }
 
     /// The nodes that the generator's IDs can contain, in increasing order: one node, unless nodes

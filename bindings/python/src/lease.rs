@@ -113,7 +113,7 @@ pub(crate) fn lease(
     let mut builder = settings::apply(builder, "lease", options)?;
     if let Some(nodes) = nodes {
         let (from, to) = range_of(nodes, layout.max_node())?;
-        builder = builder.nodes(from, to);
+        builder = builder.node_range(from..=to);
     }
     let on_event = on_event.map(|function| Callback::new("on_event", function)).transpose()?;
     if let Some(on_event) = &on_event {

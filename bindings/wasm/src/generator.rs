@@ -134,6 +134,6 @@ impl Generator {
     /// The node in the generator's IDs.
     #[must_use]
     pub fn node(&self) -> u64 {
-        self.core.node()
+        self.core.node().unwrap_or_default()
     }
 }

@@ -77,7 +77,7 @@ pub enum OptionKind<B> {
 /// for (name, text) in [("node", "7"), ("overflow", "error"), ("max_wait_ms", "250")] {
 ///     builder = builder.set(name, text)?;
 /// }
-/// assert_eq!(builder.build()?.node(), 7);
+/// assert_eq!(builder.build()?.node(), Some(7));
 /// assert!(GeneratorBuilder::described().starts_with("node: number"));
 /// # Ok::<(), flakeid_core::Error>(())
 /// ```

@@ -52,7 +52,7 @@ fn generator_issues_every_id_of_every_node_in_order() {
             let (clock, builder) = on(layout);
             let generator = builder.nodes(nodes).build().unwrap();
             assert!(generator.nodes().is_sorted());
-            assert_eq!(generator.node(), *nodes.iter().min().unwrap());
+            assert_eq!(generator.node(), nodes.iter().min().copied());
             let mut ids = Vec::new();
             while let Ok(id) = generator.try_next_id() {
                 ids.push(id);

@@ -7,7 +7,7 @@
 //! let generator = flakeid::lease("sqlite:///var/lib/app/flakeid.db", Layout::TWITTER)?
 //!     .namespace("orders")
 //!     .open()?;
-//! println!("{} of node {}", generator.next_id()?, generator.node());
+//! println!("{} of node {:?}", generator.next_id()?, generator.node());
 //! # Ok::<(), flakeid::Error>(())
 //! ```
 //!

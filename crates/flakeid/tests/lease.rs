@@ -56,7 +56,7 @@ fn lease_issues_increasing_ids_and_releases_its_node() {
     let generator = on(&store).open().unwrap();
     let ids = generator.next_ids(10_000).unwrap();
     assert_increasing(&ids);
-    let node = generator.node();
+    let node = generator.node().unwrap();
     assert!(ids.iter().all(|id| node_of(*id) == node));
     let held = rows(&store);
     assert_eq!(held.len(), 1);
@@ -203,15 +203,15 @@ fn observer_gets_an_error_and_closes_the_lease_without_waiting() {
 fn fenced_off_holder_continues_on_another_node() {
     let store = MemoryStore::new();
     let generator = on(&store).window(Duration::from_millis(200)).open().unwrap();
-    let first = generator.node();
+    let first = generator.node().unwrap();
     let mut ids = generator.next_ids(100).unwrap();
     let stolen_from = take_over(&store, first);
     let deadline = Instant::now() + Duration::from_secs(5);
-    while generator.node() == first && Instant::now() < deadline {
+    while generator.node() == Some(first) && Instant::now() < deadline {
         ids.push(generator.next_id().unwrap());
         thread::sleep(Duration::from_millis(1));
     }
-    assert_ne!(generator.node(), first);
+    assert_ne!(generator.node(), Some(first));
     ids.extend(generator.next_ids(100).unwrap());
     assert_increasing(&ids);
     let of_first = ids.iter().filter(|id| node_of(**id) == first);
@@ -331,7 +331,7 @@ fn threads_get_unique_ids_across_many_node_changes() {
             .collect();
         for _ in 0..15 {
             thread::sleep(Duration::from_millis(60));
-            take_over(&store, generator.node());
+            take_over(&store, generator.node().unwrap());
         }
         stop.store(true, Ordering::Relaxed);
         workers.into_iter().map(|worker| worker.join().unwrap()).collect()
@@ -363,8 +363,8 @@ fn open_returns_permanent_errors_without_waiting() {
         .open()
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::StoreRejected);
-    let error = on(&store).nodes(7, 7).max_wait(timeout).open().map(|_held| {
-        let error = on(&store).nodes(7, 7).max_wait(Duration::from_millis(100)).open();
+    let error = on(&store).node_range(7..=7).max_wait(timeout).open().map(|_held| {
+        let error = on(&store).node_range(7..=7).max_wait(Duration::from_millis(100)).open();
         error.unwrap_err()
     });
     assert_eq!(error.unwrap().kind(), ErrorKind::NoFreeNode);
@@ -384,8 +384,8 @@ fn invalid_options_are_refused_before_the_store_is_opened() {
         (unopened().namespace("a b"), ErrorKind::InvalidOption),
         (unopened().identity(Identity::Node(1024)), ErrorKind::FieldOutOfRange),
         (unopened().identity(Identity::Name(String::new())), ErrorKind::InvalidOption),
-        (unopened().nodes(5, 4), ErrorKind::FieldOutOfRange),
-        (unopened().nodes(0, 1024), ErrorKind::FieldOutOfRange),
+        (unopened().node_range(5..=4), ErrorKind::FieldOutOfRange),
+        (unopened().node_range(0..=1024), ErrorKind::FieldOutOfRange),
         (unopened().window(Duration::from_millis(1)), ErrorKind::FieldOutOfRange),
         (unopened().ttl(Duration::ZERO), ErrorKind::FieldOutOfRange),
         (unopened().sequence_mask(5), ErrorKind::InvalidOption),

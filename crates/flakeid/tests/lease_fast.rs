@@ -20,7 +20,7 @@ fn on(store: &MemoryStore) -> LeaseBuilder {
 
 /// Takes over the generator's node, as another process would after the node's holder has crashed.
 fn take_over(store: &MemoryStore, generator: &Generator) {
-    let node = generator.node();
+    let node = generator.node().unwrap();
     let request = Acquire {
         identity: Identity::Node(node),
         owner: Owner { name: String::new(), host: "elsewhere".into(), pid: 1 },

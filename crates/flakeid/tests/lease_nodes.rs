@@ -105,7 +105,7 @@ fn disjoint_windows_of_nodes_are_raised_until_they_overlap() {
     let layout = Layout::TWITTER;
     // The fence of node 5 is so far ahead of the clock that the node's next window starts after the window of node 6
     // ends.
-    let ahead = on(&store, layout).nodes(5, 5).window(Duration::from_secs(1)).open().unwrap();
+    let ahead = on(&store, layout).node_range(5..=5).window(Duration::from_secs(1)).open().unwrap();
     ahead.next_id().unwrap();
     let fence = flakeid::Lease::of(&ahead).unwrap().status().fence;
     drop(ahead);
@@ -115,7 +115,7 @@ fn disjoint_windows_of_nodes_are_raised_until_they_overlap() {
     let now = layout.tick_at(SystemClock.unix_ms()).unwrap();
     assert!(fence > now + 1_000);
     let leased = on(&store, layout)
-        .nodes(5, 6)
+        .node_range(5..=6)
         .node_count(2)
         .window(Duration::from_millis(200))
         .max_wait(Duration::from_secs(5))
@@ -152,7 +152,7 @@ fn invalid_node_counts_are_refused() {
     let (option, range) = (ErrorKind::InvalidOption, ErrorKind::FieldOutOfRange);
     refused(range, on(&store, layout).node_count(0));
     refused(option, on(&store, layout).node_count(3));
-    refused(range, on(&store, layout).nodes(1, 3).node_count(4));
+    refused(range, on(&store, layout).node_range(1..=3).node_count(4));
     refused(option, on(&store, layout).node_count(2).identity(Identity::Node(5)));
     refused(option, on(&store, layout).node_count(2).identity(Identity::Name("a".into())));
 }

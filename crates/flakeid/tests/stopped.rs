@@ -195,7 +195,8 @@ fn take(url: &str, identity: &Identity, node: u64) -> Generator {
     let deadline = Instant::now() + TIMEOUT;
     loop {
         // The observer prevents the generator from sharing another lease of this process.
-        let builder = || on(url).identity(identity.clone()).nodes(node, node).observer(|_| ());
+        let builder =
+            || on(url).identity(identity.clone()).node_range(node..=node).observer(|_| ());
         match open(builder) {
             Ok(generator) => return generator,
             Err(error) => {

@@ -171,7 +171,7 @@ impl Process {
         };
         let mut builder = flakeid::lease(&self.worker.url, LAYOUT)?;
         if !self.worker.any_node {
-            builder = builder.nodes(0, NODES as u64 - 1);
+            builder = builder.node_range(0..=NODES as u64 - 1);
         }
         builder
             .namespace(lease_options::NAMESPACE)

@@ -27,7 +27,7 @@ use crate::{Error, ErrorKind, Layout};
 ///
 /// let builder: GeneratorBuilder = Generator::builder(Layout::TWITTER).node(7);
 /// let generator = builder.overflow(Overflow::Error).max_wait(Duration::from_millis(50)).build()?;
-/// assert_eq!(generator.node(), 7);
+/// assert_eq!(generator.node(), Some(7));
 /// # Ok::<(), flakeid_core::Error>(())
 /// ```
 #[must_use = "a builder does nothing until it is built"]
@@ -419,7 +419,7 @@ mod tests {
         ]);
         let clock = ManualClock::new(Layout::TWITTER.epoch());
         let generator = builder.unwrap().clock(clock).build().unwrap();
-        assert_eq!(generator.node(), 3 * 32 + 4);
+        assert_eq!(generator.node(), Some(3 * 32 + 4));
         let tenure = generator.latest();
         assert_eq!((tenure.sequence_mask, tenure.start.mask), (255, 3));
         let policy = Policy { overflow: Overflow::Borrow, rollback: Rollback::Wait };

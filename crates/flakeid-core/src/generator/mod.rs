@@ -338,11 +338,11 @@ impl Generator {
     }
 
     /// The node in the generator's IDs, or the smallest node if the generator has several nodes. The node of a leased
-    /// generator changes when another process takes over the current node. In a forked child, the node is 0 until the
-    /// child leases a node.
+    /// generator changes when another process takes over the current node. In a forked child, the node is `None` until
+    /// the child leases a node.
     #[must_use]
-    pub fn node(&self) -> u64 {
-        self.nodes().first().copied().unwrap_or_default()
+    pub fn node(&self) -> Option<u64> {
+        self.nodes().first().copied()
     }
 
     /// Returns all nodes that the generator's IDs can contain, in increasing order: a single node, unless the program

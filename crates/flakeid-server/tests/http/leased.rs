@@ -29,7 +29,7 @@ fn server_resumes_after_an_outage_of_its_lease_store() {
     .window(Duration::from_millis(600))
     .open()
     .unwrap();
-    let node = generator.node();
+    let node = generator.node().unwrap();
     let service = service_of(generator).max_wait(Duration::from_millis(50));
     let mut server = TestServer::new(service, ServeOptions::default());
     let ready = server.ask("GET", "/readyz", "");

@@ -129,7 +129,7 @@ fn generators_with_leases_from_a_broker_issue_unique_ids() {
     let store = store();
     let leasing = Leasing::new(&store);
     let generators: Vec<_> = (0..10).map(|_| leasing.generator()).collect();
-    let mut nodes: HashSet<u64> = generators.iter().map(Generator::node).collect();
+    let mut nodes: HashSet<u64> = generators.iter().filter_map(Generator::node).collect();
     assert_eq!(nodes.len(), 10);
     let mut ids = HashSet::<Id>::new();
     let started = Instant::now();
@@ -141,7 +141,7 @@ fn generators_with_leases_from_a_broker_issue_unique_ids() {
     assert!(
         generators
             .iter()
-            .all(|generator| flakeid::Lease::of(&generator).unwrap().status().grants == 1)
+            .all(|generator| flakeid::Lease::of(generator).unwrap().status().grants == 1)
     );
     let own = leasing.server.ask("POST", "/v1/default/ids?count=1000", "").ids();
     assert!(own.iter().all(|id| ids.insert(Id::from_u64(*id))));
@@ -317,7 +317,7 @@ fn holders_switch_nodes_before_their_windows_end_when_their_broker_stops() {
         for (holder, generator) in generators.iter().enumerate() {
             let id = generator.next_id().unwrap();
             assert!(ids.insert(id), "an ID was issued twice");
-            let status = flakeid::Lease::of(&generator).unwrap().status();
+            let status = flakeid::Lease::of(generator).unwrap().status();
             if status.grants == 1 {
                 ends[holder] = status.fence;
             } else if !moved[holder] {

@@ -295,7 +295,7 @@ fn new_clients_get_a_node_from_the_broker_with_free_nodes() {
     // One node in each of six blocks becomes free. No block is entirely free, so no block is
     // released to the store.
     let mut blocks = HashSet::new();
-    of_free.retain(|client| !blocks.insert(client.node() / 2) || blocks.len() > 6);
+    of_free.retain(|client| !blocks.insert(client.node().unwrap() / 2) || blocks.len() > 6);
     let url = url([&full, &free]);
     check_new_clients(12, &url, layout);
     drop((of_full, of_free));

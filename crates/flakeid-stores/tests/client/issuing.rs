@@ -25,7 +25,7 @@ impl Issuing {
         // A single attempt with a long timeout is used, because an attempt that times out during a grant leaves the
         // node held.
         let generator = lease.max_wait(Duration::from_secs(60)).open().unwrap();
-        let node = generator.node();
+        let node = generator.node().unwrap();
         let over = Arc::new(AtomicBool::new(false));
         let is_over = Arc::clone(&over);
         let thread = thread::spawn(move || {

@@ -274,18 +274,14 @@ pub(crate) fn acquire_at_once(url: &str, clients: usize) {
 /// Issues IDs until the next renewal is confirmed, and checks that the lease still has the same grant as `before`.
 pub(crate) fn check_lease_continues(generator: &Generator, before: &LeaseStatus) {
     let deadline = Instant::now() + Duration::from_secs(30);
-    let renewals = flakeid::Lease::of(&generator).unwrap().status().renewals;
+    let renewals = flakeid::Lease::of(generator).unwrap().status().renewals;
     let mut last = generator.next_id().unwrap();
-    while flakeid::Lease::of(&generator).unwrap().status().renewals <= renewals {
-        assert!(
-            Instant::now() < deadline,
-            "{:?}",
-            flakeid::Lease::of(&generator).unwrap().status()
-        );
+    while flakeid::Lease::of(generator).unwrap().status().renewals <= renewals {
+        assert!(Instant::now() < deadline, "{:?}", flakeid::Lease::of(generator).unwrap().status());
         let id = generator.next_id().unwrap();
         assert!(id > last);
         last = id;
     }
-    let after = flakeid::Lease::of(&generator).unwrap().status();
+    let after = flakeid::Lease::of(generator).unwrap().status();
     assert_eq!((after.start, after.grants), (before.start, before.grants), "{after:?}");
 }

@@ -237,7 +237,7 @@ impl FetchLease {
     /// to another process.
     #[must_use]
     pub fn node(&self) -> u64 {
-        self.keeper.generator.as_ref().map_or(0, Generator::node)
+        self.keeper.generator.as_ref().and_then(Generator::node).unwrap_or_default()
     }
 
     /// The layout of the lease's IDs.

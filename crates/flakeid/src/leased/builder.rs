@@ -1,6 +1,7 @@
 //! The lease builder. Its options can be set by method or by name.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -124,9 +125,9 @@ impl LeaseBuilder {
         self
     }
 
-    /// Sets the inclusive range of nodes from which a node is leased. The default is all nodes of the layout.
-    pub fn nodes(mut self, from: u64, to: u64) -> Self {
-        (self.options.from, self.options.to) = (from, to);
+    /// Sets the range of nodes from which a node is leased, such as `512..=1023`. The default is all nodes of the layout.
+    pub fn node_range(mut self, nodes: RangeInclusive<u64>) -> Self {
+        (self.options.from, self.options.to) = nodes.into_inner();
         self
     }
 

@@ -16,7 +16,7 @@ fn fixed() -> Generator {
 fn leased() -> Generator {
     let store = MemoryStore::new();
     LeaseBuilder::from_store(Layout::TWITTER, move || Ok(Box::new(store.clone())))
-        .nodes(NODE, NODE)
+        .node_range(NODE..=NODE)
         .open()
         .unwrap()
 }
@@ -50,7 +50,7 @@ fn generator_issues_increasing_ids_on_fixed_and_leased_nodes() {
         assert!(ids.is_sorted_by(|a, b| a < b), "{generator:?}: {ids:?}");
         assert!(ids.iter().all(|id| Layout::TWITTER.unpack(*id).unwrap().node == NODE));
         assert_eq!(generator.layout(), &Layout::TWITTER);
-        assert_eq!((generator.node(), generator.nodes()), (NODE, &[NODE][..]));
+        assert_eq!((generator.node(), generator.nodes()), (Some(NODE), &[NODE][..]));
         assert_eq!(generator.stats().rollbacks, 0);
     }
 }

@@ -91,13 +91,12 @@ fn holders_of_two_brokers_get_distinct_nodes_and_ids() {
     let brokers = [store.broker("http://a"), store.broker("http://b")];
     assert!(store.rows().is_empty(), "no node was requested yet");
     let generators: Vec<_> = (0..24).map(|number| generator(&brokers[number % 2])).collect();
-    let nodes: HashSet<u64> = generators.iter().map(Generator::node).collect();
+    let nodes: HashSet<u64> = generators.iter().filter_map(Generator::node).collect();
     assert_eq!(nodes.len(), 24);
     assert_eq!(store.rows().len(), 6, "24 nodes in blocks of 4");
 
     let mut ids: HashSet<Id> = HashSet::new();
-    let renewals =
-        |generator: &Generator| flakeid::Lease::of(&generator).unwrap().status().renewals;
+    let renewals = |generator: &Generator| flakeid::Lease::of(generator).unwrap().status().renewals;
     wait_until("renewals", || {
         for generator in &generators {
             assert!(ids.insert(generator.next_id().unwrap()), "an ID was issued twice");
@@ -107,7 +106,7 @@ fn holders_of_two_brokers_get_distinct_nodes_and_ids() {
     assert!(
         generators
             .iter()
-            .all(|generator| flakeid::Lease::of(&generator).unwrap().status().grants == 1)
+            .all(|generator| flakeid::Lease::of(generator).unwrap().status().grants == 1)
     );
 
     let status = brokers[0].status().unwrap();

@@ -88,14 +88,14 @@ pub(crate) fn check_refusals_of_any_store(open: &dyn Fn(Layout) -> LeaseBuilder)
         let held: Vec<_> =
             (0..2).map(|_| open(layout()).observer(|_| ()).open().unwrap()).collect();
         refused(open(layout()), ErrorKind::NoFreeNode, &["2 held", "`flakeid leases ls`"]);
-        refused(open(layout()).nodes(1, 1), ErrorKind::NoFreeNode, &["1 held"]);
+        refused(open(layout()).node_range(1..=1), ErrorKind::NoFreeNode, &["1 held"]);
         for generator in &held {
             generator.next_id().unwrap();
         }
     }
     // All nodes must be free, because the refused requests took no node and the held nodes were released.
     for node in 0..2 {
-        let generator = open(layout()).nodes(node, node).observer(|_| ()).open().unwrap();
+        let generator = open(layout()).node_range(node..=node).observer(|_| ()).open().unwrap();
         assert_eq!(layout().unpack(generator.next_id().unwrap()).unwrap().node, node);
     }
 }

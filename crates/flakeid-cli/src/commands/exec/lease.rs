@@ -55,7 +55,8 @@ impl Lease {
         let grace_ms = grace_ms.cast_signed().min(window_ms / 4);
         let kill_margin_ms = KILL_MARGIN_MS.cast_signed().min(window_ms / 8);
         Self {
-            node: generator.node(),
+            // The generator has just been opened, so it has a node.
+            node: generator.node().unwrap_or_default(),
             generator: ManuallyDrop::new(generator),
             is_used: false,
             watch: None,

@@ -57,7 +57,7 @@ pub(super) fn open_all(
         }
         if with_ids {
             let generator = builder.open_wait(LONGEST_QUIET).open()?;
-            what = format!("{what}, node {}", generator.node());
+            what.extend(generator.node().map(|node| format!(", node {node}")));
             generators.insert(name.clone(), generator);
         }
         if broker.is_some() {

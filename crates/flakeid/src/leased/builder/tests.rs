@@ -38,7 +38,7 @@ fn generator_options_are_equal_whether_set_by_name_or_by_method() {
     let by_method = set(&[])
         .unwrap()
         .namespace("orders")
-        .nodes(8, 15)
+        .node_range(8..=15)
         .node_count(4)
         .ttl(Duration::from_secs(30))
         .window(Duration::from_secs(8))
@@ -64,7 +64,7 @@ fn durations_are_rounded_up_to_whole_milliseconds() {
 #[test]
 fn node_can_be_set_as_datacenter_and_worker() {
     let leased = set(&[("datacenter", "3"), ("worker", "4")]).unwrap().open().unwrap();
-    assert_eq!(leased.node(), 3 * 32 + 4);
+    assert_eq!(leased.node(), Some(3 * 32 + 4));
     let refused = set(&[("datacenter", "3"), ("name", "a")]).unwrap().open().unwrap_err();
     assert!(refused.to_string().contains("give only one of these"), "{refused}");
 }
