@@ -40,6 +40,7 @@ use crate::{Error, Id};
 /// ```
 pub struct LocalGenerator {
     generator: Generator,
+    is_leased: bool,
     chunk: Chunk,
 }
 
@@ -68,7 +69,8 @@ impl Generator {
     /// few milliseconds.
     #[must_use]
     pub fn local(&self) -> LocalGenerator {
-        LocalGenerator { generator: self.clone(), chunk: Chunk::new(Arc::clone(self.latest())) }
+        let chunk = Chunk::new(Arc::clone(self.latest()));
+        LocalGenerator { generator: self.clone(), is_leased: self.is_leased(), chunk }
     }
 }
 
@@ -115,9 +117,9 @@ impl LocalGenerator {
     /// callers that have other work to do before they wait.
     #[inline(always)]
     pub fn poll(&mut self) -> Option<Id> {
-        // A closed generator and a newer tenure also end the chunk.
-        let holds = self.chunk.holds() && self.generator.uses(&self.chunk.tenure);
-        holds.then(|| self.chunk.hand_out())
+        // A leased generator may be closed although its tenure continues for other users of the lease.
+        let is_open = !self.is_leased || self.generator.uses(&self.chunk.tenure);
+        (is_open && self.chunk.holds()).then(|| self.chunk.hand_out())
     }
 
     /// Reserves a chunk, and returns the first ID of the chunk. Waits at most `max_wait`. This function is separate,

@@ -127,9 +127,9 @@ impl CachedGenerator {
     /// in a forked child.
     #[inline]
     pub fn take(&self) -> Result<Id, Error> {
-        match self.at_hand().and_then(Ring::take) {
-            Ok(id) => Ok(id),
-            Err(error) => self.recover(error, Duration::ZERO, &mut |ring, _| ring.take()),
+        match self.poll() {
+            Some(id) => Ok(id),
+            None => self.take_slowly(Duration::ZERO, |ring, _| ring.take()),
         }
     }
 
@@ -139,7 +139,7 @@ impl CachedGenerator {
     #[inline]
     #[must_use]
     pub fn poll(&self) -> Option<Id> {
-        self.at_hand().ok().and_then(Ring::poll)
+        self.at_hand()?.poll()
     }
 
     /// Takes the next ID from the ring. If necessary, waits up to the generator's `max_wait` for a refill.
@@ -150,7 +150,10 @@ impl CachedGenerator {
     /// [`HorizonReached`](ErrorKind::HorizonReached), instead of [`RingEmpty`](ErrorKind::RingEmpty).
     #[inline]
     pub fn next_id(&self) -> Result<Id, Error> {
-        self.next_id_within(self.generator.max_wait())
+        match self.poll() {
+            Some(id) => Ok(id),
+            None => self.take_slowly(self.generator.max_wait(), Ring::next_id_within),
+        }
     }
 
     /// Takes the next ID like [`next_id`](Self::next_id), but waits for at most `max_wait`.
@@ -159,11 +162,9 @@ impl CachedGenerator {
     /// The same errors as [`next_id`](Self::next_id).
     #[inline]
     pub fn next_id_within(&self, max_wait: Duration) -> Result<Id, Error> {
-        match self.at_hand().and_then(|ring| ring.next_id_within(max_wait)) {
-            Ok(id) => Ok(id),
-            Err(error) => {
-                self.recover(error, max_wait, &mut |ring, left| ring.next_id_within(left))
-            }
+        match self.poll() {
+            Some(id) => Ok(id),
+            None => self.take_slowly(max_wait, Ring::next_id_within),
         }
     }
 
@@ -174,9 +175,9 @@ impl CachedGenerator {
     /// The errors of [`next_id`](Self::next_id), returned without waiting.
     #[inline]
     pub fn try_next_id(&self) -> Result<Id, Error> {
-        match self.at_hand().and_then(Ring::try_next_id) {
-            Ok(id) => Ok(id),
-            Err(error) => self.recover(error, Duration::ZERO, &mut |ring, _| ring.try_next_id()),
+        match self.poll() {
+            Some(id) => Ok(id),
+            None => self.take_slowly(Duration::ZERO, |ring, _| ring.try_next_id()),
         }
     }
 
@@ -221,12 +222,25 @@ impl CachedGenerator {
         &self.generator
     }
 
-    /// Returns the newest ring. Fails with `Closed` if the generator has been closed or has a newer tenure. The tenure
-    /// itself stays open while other users share the lease.
+    /// Returns the newest ring, or `None` if the generator has been closed or has a newer tenure. The tenure itself stays
+    /// open while other users share the lease.
     #[inline]
-    fn at_hand(&self) -> Result<&Ring, Error> {
-        let ring = self.rings.newest().filter(|ring| self.generator.uses(ring.tenure()));
-        ring.ok_or_else(Generator::ended)
+    fn at_hand(&self) -> Option<&Ring> {
+        self.rings.newest().filter(|ring| self.generator.uses(ring.tenure()))
+    }
+
+    /// Takes an ID by `call`, after [`poll`](Self::poll) has failed.
+    #[cold]
+    #[inline(never)]
+    fn take_slowly(
+        &self,
+        max_wait: Duration,
+        call: fn(&Ring, Duration) -> Result<Id, Error>,
+    ) -> Result<Id, Error> {
+        match self.at_hand().ok_or_else(Generator::ended).and_then(|ring| call(ring, max_wait)) {
+            Ok(id) => Ok(id),
+            Err(error) => self.recover(error, max_wait, call),
+        }
     }
 
     fn is_closed(&self) -> bool {
@@ -235,14 +249,12 @@ impl CachedGenerator {
 
     /// Handles an error that a ring returned. If the ring's tenure has ended, repeats the call on the ring of a
     /// newer tenure.
-    #[cold]
-    #[inline(never)]
-    fn recover<T>(
+    fn recover(
         &self,
         error: Error,
         max_wait: Duration,
-        retry: &mut dyn FnMut(&Ring, Duration) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+        retry: fn(&Ring, Duration) -> Result<Id, Error>,
+    ) -> Result<Id, Error> {
         if !self.generator.is_leased() {
             return Err(error);
         }
