@@ -50,8 +50,8 @@ impl Ids for IdCalls {
         let began = Instant::now();
         let found = match places {
             Ok(places) => {
-                let begun = self.begin(&namespace, count, &caller).await;
-                begun.map(|(ids, pieces)| (ids, pieces, places))
+                let first = self.begin(&namespace, count, &caller).await;
+                first.map(|(ids, pieces)| (ids, pieces, places))
             }
             Err(limit) => Err(NoIds::TooMany(limit)),
         };

@@ -50,6 +50,7 @@ use opened::{Opened, open_all};
 /// progress and releases its nodes.
 #[derive(Args)]
 #[command(after_long_help = EXAMPLES, verbatim_doc_comment)]
+#[expect(clippy::struct_excessive_bools, reason = "each field is a flag of the command line")]
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     layout: LayoutArg,
@@ -303,11 +304,7 @@ pub(crate) fn run(args: &ServeArgs) -> Outcome {
     let tokens = args.token_file.as_deref().map(Tokens::load).transpose()?;
     let mut origins = Origins::default();
     args.allow_origins.iter().try_for_each(|origin| origins.allow(origin))?;
-    let mut proxies = TrustedProxies::default();
-    args.trusted_proxies.iter().try_for_each(|network| proxies.trust(network))?;
-    if args.proxy_protocol {
-        proxies = proxies.with_proxy_protocol();
-    }
+    let proxies = proxies(args)?;
     let tls = tls(args)?;
     let verifies = tokens.is_some() || tls.as_ref().is_some_and(TlsSettings::verifies_clients);
     let listeners = [("listen", Some(&listener)), ("resp", resp.as_ref()), ("grpc", grpc.as_ref())];
@@ -433,6 +430,12 @@ impl ClientLimits {
         }
         service
     }
+}
+
+fn proxies(args: &ServeArgs) -> Result<TrustedProxies, Failure> {
+    let mut proxies = TrustedProxies::default();
+    args.trusted_proxies.iter().try_for_each(|network| proxies.trust(network))?;
+    Ok(if args.proxy_protocol { proxies.with_proxy_protocol() } else { proxies })
 }
 
 fn page(path: &Path) -> Result<String, Failure> {
