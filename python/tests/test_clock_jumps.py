@@ -94,7 +94,7 @@ def check_jump(folder: Path, url: str, hours: int) -> None:
             # Two seconds without an ID are enough on a machine that does nothing else.
             assert time.monotonic() < issued + 10
             time.sleep(0.05)
-        # A wrong floor or quiet time would delay the next process, or its IDs would be ahead of the clock.
+        # A wrong floor would move the IDs of the next process ahead of the clock.
         with flakeid.lease(url, open_wait=0) as other:
             now = time.time()
             assert -1 < flakeid.decode(other.next_id()).timestamp.timestamp() - now < 60

@@ -1,12 +1,11 @@
 use std::cell::Cell;
 use std::iter;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::interruptible;
 use crate::{
-    CachedGenerator, Clock, Error, ErrorKind, Generator, Id, Layout, LocalGenerator, ManualClock,
-    RingOptions, SystemClock,
+    CachedGenerator, Clock, Error, ErrorKind, Generator, Id, Layout, ManualClock, RingOptions,
+    SystemClock,
 };
 
 const LONG: Duration = Duration::from_secs(7200);
@@ -55,10 +54,9 @@ fn interruption_ends_every_call_that_waits() {
     assert_ends(ErrorKind::SequenceExhausted, || generator.next_id());
     assert_ends(ErrorKind::SequenceExhausted, || generator.fill(&mut [Id::from_u64(0); 3]));
     assert_ends(ErrorKind::SequenceExhausted, || generator.next_ids(3));
-    let generator = Arc::new(generator);
-    let mut local = LocalGenerator::new(Arc::clone(&generator));
+    let mut local = generator.local();
     assert_ends(ErrorKind::SequenceExhausted, || local.next_id());
-    let open = || CachedGenerator::with(Arc::clone(&generator), RingOptions::new());
+    let open = || CachedGenerator::with(&generator, RingOptions::new());
     assert_ends(ErrorKind::SequenceExhausted, open);
 }
 
@@ -67,7 +65,7 @@ fn interruption_ends_waits_for_rings() {
     let builder = Generator::builder(Layout::TWITTER).node(7).max_wait(LONG);
     let generator = builder.clock(ManualClock::new(1_700_000_000_000)).build().unwrap();
     let options = RingOptions::new().boost_power(0).max_age(LONG);
-    let ring = CachedGenerator::with(Arc::new(generator), options).unwrap();
+    let ring = CachedGenerator::with(&generator, options).unwrap();
     let next_error = || iter::repeat_with(|| ring.next_id()).find_map(Result::err);
     assert_ends(ErrorKind::RingEmpty, || next_error().map_or(Ok(()), Err));
     assert_eq!(ring.stats().rejected_take, 1);

@@ -43,7 +43,8 @@ impl Location {
     pub fn parse(url: &str) -> Result<Self, Error> {
         // Languages whose strings may contain a NUL pass it on, or another control character instead.
         if url.contains(char::is_control) {
-            let reason = "the URL contains a control character, such as a NUL or a newline; remove it";
+            let reason =
+                "the URL contains a control character, such as a NUL or a newline; remove it";
             return Err(Error::invalid_option("store", reason));
         }
         let known =

@@ -196,7 +196,7 @@ mod unix {
     fn child_does_not_exit_while_a_thread_without_a_name_runs() {
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/flakeid.db", directory.path().display());
-        let builder = Generator::lease(&url, LAYOUT).unwrap();
+        let builder = flakeid::lease(&url, LAYOUT).unwrap();
         let generator = Arc::new(builder.window(Duration::from_secs(1)).open().unwrap());
         let forked = thread::scope(|scope| {
             let forking = scope.spawn(|| {

@@ -38,6 +38,10 @@ test('workerd ends calls of the WebAssembly package while its clock stands still
   const built = spawnSync(program('bun'), [...bundle, '--outdir=dist'], { encoding: 'utf8' });
   assert.equal(built.status, 0, built.stderr);
   const options = { encoding: 'utf8', timeout: 60_000 };
-  const { status, stdout, stderr } = spawnSync(program('workerd'), ['test', 'config.capnp'], options);
+  const { status, stdout, stderr } = spawnSync(
+    program('workerd'),
+    ['test', 'config.capnp'],
+    options,
+  );
   assert.equal(status, 0, stdout + stderr);
 });

@@ -106,9 +106,7 @@ pub fn core_without_std() -> Outcome {
 
 /// Tests every interleaving of the lock-free structures.
 pub fn loom_models() -> Outcome {
-    let build = tests_of_core()
-        .args(&["--lib", "--no-run"])
-        .configured("loom");
+    let build = tests_of_core().args(&["--lib", "--no-run"]).configured("loom");
     let suites = Suite::built(build)?.into_iter().map(|suite| suite.only("loom"));
     // The last models of each executable take long and use only one core.
     suites::run([(suites.collect(), 2)])
