@@ -3,8 +3,8 @@
 One namespace, any number of processes, places and versions of its document. A process reads the document, and later
 writes another version if the document is still the one that it has read. In between, other processes write, and
 operators restore any version that ever existed: into another place, over the present document, or by deleting newer
-versions. A store that does not report the times of changes, such as DynamoDB, restores only into another place. Readings
-of the store's clock are exact here; the limits of the code allow for their errors.
+versions. A store that does not report the times of changes, such as DynamoDB, restores only into another place. The
+readings of the store's clock are exact here; the limits of the code allow for their errors.
 
 `runs.py` assumes that each write of a run follows the latest write of the run, and that an older version begins another
 run. This part proves both: a process uses its write only if it has read the latest version of the run that it records.
