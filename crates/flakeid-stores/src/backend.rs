@@ -1,6 +1,8 @@
 //! The description of a store, or of brokers, which the module of each keeps in its static `BACKEND`.
 
+use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
+use std::ptr;
 use std::sync::Arc;
 
 use flakeid_core::Clock;
@@ -25,6 +27,22 @@ pub struct Backend {
     pub(crate) file: Option<fn(&str) -> Option<PathBuf>>,
     /// The limits of a store that keeps each namespace as one document.
     pub documents: Option<DocumentLimits>,
+}
+
+// Each description is a static, so its address identifies it.
+
+impl PartialEq for Backend {
+    fn eq(&self, other: &Self) -> bool {
+        ptr::eq(self, other)
+    }
+}
+
+impl Eq for Backend {}
+
+impl Hash for Backend {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        ptr::hash(self, state);
+    }
 }
 
 /// The way to connect.

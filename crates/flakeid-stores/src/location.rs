@@ -1,7 +1,6 @@
 //! The location of a store or a broker, and functions that connect to stores and brokers.
 
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -28,7 +27,7 @@ use flakeid_protocol::{Bounds, Lessor};
 /// # }
 /// # Ok::<(), flakeid_core::Error>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Location {
     url: String,
     backend: &'static Backend,
@@ -173,20 +172,6 @@ impl Location {
                  leases from"
             ))),
         }
-    }
-}
-
-impl PartialEq for Location {
-    fn eq(&self, other: &Self) -> bool {
-        self.url == other.url
-    }
-}
-
-impl Eq for Location {}
-
-impl Hash for Location {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.url.hash(state);
     }
 }
 
