@@ -1,6 +1,6 @@
 //! The keeper of a process's lease, with the lease's schedule, status and events for observers.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use flakeid_core::{Error, ErrorKind};
@@ -38,6 +38,8 @@ pub struct Progress {
     pub gains: u64,
     /// The nodes that are reserved for the lease until they are released.
     pub reserved: BTreeSet<u64>,
+    /// The nodes whose release failed, and the keeper's times at which their rows expire.
+    pub unreleased: BTreeMap<u64, Duration>,
     /// Whether the latest failure is permanent, so that a retry cannot succeed.
     pub cannot_be_fixed: bool,
     /// Whether another process has taken over the requested node, so that this keeper no longer requests the node.
@@ -110,6 +112,7 @@ impl LeaseKeeper {
 
     /// Processes an input and returns instructions for the driver.
     pub fn handle(&mut self, reading: &Reading, input: Input) -> Vec<Output> {
+        self.progress.unreleased.retain(|_, expires| *expires > reading.passed);
         self.keeper.handle(&self.options, reading, input)
     }
 
@@ -158,6 +161,7 @@ impl LeaseKeeper {
         match report {
             Report::Granted(grant) => {
                 self.progress.reserved.insert(grant.node);
+                self.progress.unreleased.remove(&grant.node);
                 self.limit_to(reading, &grant);
                 self.schedule.succeeded(reading.passed, reading.jitter);
             }
@@ -186,6 +190,8 @@ impl LeaseKeeper {
             // The failed release is ignored, because the row expires and the lease continues with another node.
             Report::NotReleased { node, .. } if !self.is_closing() => {
                 self.progress.reserved.remove(&node);
+                let ttl = Duration::from_millis(self.options.acquire.ttl_ms);
+                self.progress.unreleased.insert(node, reading.passed.saturating_add(ttl));
             }
             Report::NotGranted { fault, has_node: false } | Report::NotReleased { fault, .. } => {
                 let error = self.error(&fault);
@@ -263,5 +269,35 @@ impl LeaseKeeper {
 
     fn error(&self, fault: &Fault) -> Error {
         fault.to_error(&self.place, &self.namespace, &self.options.acquire.layout)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flakeid_core::Layout;
+
+    use super::*;
+
+    #[test]
+    fn node_whose_release_failed_counts_as_unreleased_until_its_row_expires() {
+        let reading = |seconds| Reading {
+            passed: Duration::from_secs(seconds),
+            unix_ms: Ok(1_800_000_000_000),
+            next: None,
+            jitter: 1.0,
+        };
+        let acquire = Acquire {
+            ttl_ms: 60_000,
+            ..Acquire::any_node(Layout::TWITTER, Token::from_bits(1), 1_800_000_000_000)
+        };
+        let options = KeeperOptions { nodes: 1, acquire, moves: true };
+        let ended = GeneratorState::Ended { used_until: 0 };
+        let mut keeper = LeaseKeeper::new(options, "the store", "orders", ended, &reading(0));
+        let fault = Fault::Unavailable("the connection was lost".into());
+        keeper.report(&reading(10), Report::NotReleased { node: 7, fault });
+        for (seconds, count) in [(10, 1), (69, 1), (70, 0)] {
+            keeper.handle(&reading(seconds), Input::Close);
+            assert_eq!(keeper.progress().unreleased.len(), count, "after {seconds} s");
+        }
     }
 }

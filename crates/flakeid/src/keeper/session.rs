@@ -277,7 +277,8 @@ impl LeaseSession {
     /// The number of nodes that are still reserved after [`close`](Self::close).
     pub(crate) fn unreleased_nodes(&self) -> usize {
         let state = self.state();
-        if state.phase == Phase::Kept { 0 } else { state.progress.reserved.len() }
+        let Progress { reserved, unreleased, .. } = &state.progress;
+        if state.phase == Phase::Kept { 0 } else { reserved.len() + unreleased.len() }
     }
 }
 

@@ -108,6 +108,7 @@ impl KeeperThread {
             };
             if closing {
                 self.follow(Input::Close);
+                session.publish(self.keeper.progress());
                 break;
             }
             for member in 0..self.keeper.nodes() {
