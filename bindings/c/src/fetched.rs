@@ -121,7 +121,7 @@ pub unsafe extern "C" fn flakeid_fetched_open(
             given = given.with(name, text);
         }
         let lease = FetchLease::open(&url, given)?;
-        generator.write(Box::new(GeneratorHandle::fixed(lease.into())));
+        generator.write(Box::new(GeneratorHandle::fixed(lease)));
         Ok(())
     })
 }

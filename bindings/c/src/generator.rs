@@ -45,8 +45,8 @@ pub struct GeneratorHandle {
 
 #[cfg(target_family = "wasm")]
 impl GeneratorHandle {
-    pub(crate) fn fixed(generator: Generator) -> Self {
-        Self { generator }
+    pub(crate) fn fixed(generator: impl Into<Generator>) -> Self {
+        Self { generator: generator.into() }
     }
 
     fn close_lease(&self, _longest: Duration) {

@@ -179,7 +179,7 @@ pub struct Release {
 /// };
 /// let window = Window::new(grant.start, grant.fence)?;
 /// let generator = Generator::builder(Layout::TWITTER).node(grant.node).window(window).build()?;
-/// assert_eq!(generator.node(), 7);
+/// assert_eq!(generator.node(), Some(7));
 /// # Ok::<(), flakeid_core::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

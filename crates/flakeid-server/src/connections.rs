@@ -277,6 +277,7 @@ impl State {
     }
 
     /// Closes the connection, after the time for its last bytes.
+    #[cfg(feature = "grpc")]
     pub(crate) fn close(&self) {
         self.replaced.notify_one();
     }

@@ -56,11 +56,11 @@ fn refused_uuid_is_reported_with_the_reason() {
     for (uuid, reason) in [
         (
             "919108f7-52d1-4320-9bac-f847db4148a8",
-            "the UUID has version 4, but an ID requires version 8; only",
+            "the UUID has version 4, but an ID requires version 8; flakeid did not create it",
         ),
         (
             "00000000-0000-0000-0000-000000000000",
-            "the UUID does not have the variant of RFC 9562; only",
+            "the UUID does not have the variant of RFC 9562; flakeid did not create it",
         ),
         (
             "2489e9ad-2ee2-8e00-8ec9-32d5f69181c0",

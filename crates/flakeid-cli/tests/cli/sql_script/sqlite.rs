@@ -59,7 +59,7 @@ fn sql_command_rejects_relative_sqlite_store_paths() {
 #[test]
 fn sql_command_rejects_server_options_for_sqlite() {
     for (args, parts) in [
-        (["--name", "db1"].as_slice(), ["--name", "lease one node each"]),
+        (["--name", "db1"].as_slice(), ["--name", "each process leases its own node"]),
         (&["--node", "7", "--schema", "ids"], ["--schema", "belong to a connection"]),
         (&["--node", "7", "--keyed"], ["--keyed", "flakeid_add_domain"]),
         (&[], ["--node", "missing: give --node N (0 to 1023) or --store URL"]),
