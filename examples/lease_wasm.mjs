@@ -1,6 +1,6 @@
-// Generates IDs of a node of `flakeid serve`, in a browser, a worker, Node or Deno.
+// Generates IDs of a node of `flakeid serve`, in every JavaScript runtime.
 
-import { Generator } from 'flakeid-wasm/lease';
+import { Generator } from 'flakeid-core';
 
 const generator = await Generator.lease('http://localhost:7117', { maxWaitMs: 3000 });
 console.log(`node ${generator.node}`);

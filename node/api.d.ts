@@ -48,7 +48,8 @@ export type ErrorCode =
   | 'FLAKEID_CLOCK_SKEW'
   | 'FLAKEID_FENCE_IN_FUTURE'
   | 'FLAKEID_STORE_UNAVAILABLE'
-  | 'FLAKEID_STORE_REJECTED';
+  | 'FLAKEID_STORE_REJECTED'
+  | 'FLAKEID_NODE_IN_USE';
 
 /**
  * An error that the library throws. For an argument of the wrong type, the library throws a
@@ -116,6 +117,15 @@ interface CommonOptions {
    * ticks, whichever is longer.
    */
   maxWaitMs?: number | bigint | undefined;
+  // [/options]
+  // [options: instance fields]
+  /**
+   * Whether the program ensures that no other instance of the package uses the node at the same
+   * time. If this is untrue, IDs may be issued twice. A runtime that does not show all instances of
+   * WebAssembly requires the option for a fixed node. The native add-on does not need it. Default:
+   * `false`.
+   */
+  exclusive?: boolean | undefined;
   // [/options]
   /** The clock that the generator reads. Default: `gated`. */
   clock?: ManualClock | ClockName | undefined;

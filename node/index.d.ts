@@ -246,6 +246,13 @@ interface CommonLeaseOptions {
    */
   onEvent?: ((event: LeaseEvent) => void) | undefined;
   // [/options]
+  // [options: fetch fields only token]
+  /**
+   * The bearer token that the brokers require in the `Authorization` header. Default: the token in
+   * the URL (`https://:TOKEN@host`).
+   */
+  token?: string | undefined;
+  // [/options]
 }
 
 /**

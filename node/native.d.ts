@@ -116,9 +116,6 @@ export declare function bindFillSome(owned: Owned): (ids: BigUint64Array | BigIn
  */
 export declare function bindTryFill(owned: Owned): (ids: BigUint64Array | BigInt64Array) => number
 
-/** Parses the size of a buffer, and checks that the size is from 1 to 65,536 IDs. */
-export declare function bufferSize(size: string): number
-
 /** Ends a generator's lease, and waits off the event loop until the node is released. */
 export declare function closeLease(owned: Owned): Promise<void>
 

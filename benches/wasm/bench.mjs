@@ -1,4 +1,4 @@
-// Compares flakeid-wasm with another generator in WebAssembly and the floors, in one run. Prints Markdown, and with
+// Compares flakeid-core/wasm with another generator in WebAssembly and the floors, in one run. Prints Markdown, and with
 // --json also writes the figures to a file. Rows are sampled in turn, each once per round, and each round begins with
 // another row. A ratio compares two rows of the same round; the median of the rounds is printed.
 //
@@ -7,7 +7,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
-import { Generator } from 'flakeid-wasm';
+import { Generator } from 'flakeid-core/wasm';
 import { Snowflake } from 'nodejs-snowflake';
 
 const { quick, json } = parseArgs({
@@ -57,7 +57,7 @@ const passive = (await WebAssembly.instantiate(passing)).instance.exports;
 const { passed } = passive;
 const cell = new BigUint64Array(passive.memory.buffer, 0, 1);
 
-// Eight numbers per iteration, with the instructions of all browsers that flakeid-wasm supports, which lack vectors.
+// Eight numbers per iteration, with the instructions of all browsers that flakeid-core/wasm supports, which lack vectors.
 // (module (memory (export "memory") 1)
 //   (func (export "rise") (param $first i64) (param $bytes i32) (local $at i32)
 //     (loop $next
@@ -77,7 +77,7 @@ const { memory, rise } = (await WebAssembly.instantiate(loop)).instance.exports;
 
 let stamp = 0;
 
-// The number of IDs that flakeid-wasm generates before it copies them (ROOM of lib/backend.js), so that both loops use
+// The number of IDs that flakeid-core/wasm generates before it copies them (ROOM of node/lib/wasm.js), so that both loops use
 // the same cache.
 const ROOM = 8192;
 const whole = new BigUint64Array(memory.buffer, 0, ROOM);
@@ -198,7 +198,7 @@ const slug = (text) =>
 const version = (name) =>
   JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8')).version;
 const facts = [
-  `Node ${process.version}; flakeid-wasm ${version('flakeid-wasm')}, `
+  `Node ${process.version}; flakeid-core/wasm ${version('flakeid-core')}, `
     + `nodejs-snowflake ${version('nodejs-snowflake')}; ${ROUNDS} rounds of ${ROUND_MS} ms a row`,
 ];
 console.log(`- ${facts[0]}\n\n## One ID\n\nKind of figures: ${COST}.\n`);
@@ -226,7 +226,7 @@ const figures = rows.map((row) => {
 console.log(
   '\nThe bound writes eight numbers a turn. The module is compiled for size, because it is downloaded, and '
     + 'writes one: that is most of what `fill` takes more. Neither has vectors, which not every browser has that '
-    + 'flakeid-wasm is for.',
+    + 'flakeid-core/wasm is for.',
 );
 console.log('\n## Targets\n\n| target | at most | here | |\n|---|---:|---:|---|');
 const targets = [

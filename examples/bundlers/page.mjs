@@ -1,6 +1,6 @@
-// A page that leases its node. Vite, webpack and Rollup find the WebAssembly file themselves.
+// A page that leases its node.
 
-import { Generator } from 'flakeid-wasm/lease';
+import { Generator } from 'flakeid-core';
 
 const generator = await Generator.lease('https://ids.example', { namespace: 'pages' });
 document.body.textContent = `${await generator.nextIdAsync()}`;

@@ -1,8 +1,9 @@
-// The same page for esbuild, whose loader `file` copies the WebAssembly file and returns its address.
+// The same page for esbuild, whose loader `file` copies the WebAssembly files and returns their addresses.
 
-import file from 'flakeid-wasm/flakeid_lease.wasm';
-import { init } from 'flakeid-wasm/lease/init';
+import core from 'flakeid-core/flakeid.wasm';
+import leases from 'flakeid-core/flakeid_lease.wasm';
+import { init } from 'flakeid-core/init';
 
-const { Generator } = await init(file);
+const { Generator } = await init(core, leases);
 const generator = await Generator.lease('https://ids.example', { namespace: 'pages' });
 document.body.textContent = `${await generator.nextIdAsync()}`;

@@ -1,7 +1,25 @@
 'use strict';
 
-const orm = require('drizzle-orm');
-const core = require('drizzle-orm/pg-core');
-const { defineDrizzle } = require('./drizzle-types.js');
+const { and, gte, lt, sql } = require('drizzle-orm');
+const { customType } = require('drizzle-orm/pg-core');
+const { conditions, fromColumn, toColumn, toUuidColumn } = require('./shared.js');
 
-module.exports = defineDrizzle(core, orm);
+const flakeId = customType({
+  dataType: () => 'bigint',
+  toDriver: toColumn,
+  fromDriver: fromColumn,
+});
+const flakeIdUuid = customType({
+  dataType: () => 'uuid',
+  toDriver: toUuidColumn,
+  fromDriver: fromColumn,
+});
+
+// The column converts the bigints to its own type.
+function createdBetween(column, { from, before, layout } = {}) {
+  const atLeast = (id) => gte(column, id);
+  const below = (id) => lt(column, id);
+  return and(...conditions(atLeast, below, { from, before, layout })) ?? sql`true`;
+}
+
+module.exports = { createdBetween, flakeId, flakeIdUuid };

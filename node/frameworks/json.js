@@ -28,18 +28,20 @@ function jsonIds(texts) {
 // The colon distinguishes a number from a key, which must not become valid.
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?:\s*:)?/g;
 const LONG_INTEGER = /^-?[1-9]\d{15,}$/;
-// Distinguishes the digits of integers from strings of the document, which cannot contain this secret.
-const MARK = crypto.randomUUID();
+// Distinguishes the digits of integers from strings of the document, which cannot contain this secret. Some runtimes
+// generate no random numbers before the first request.
+let mark;
 
 // Parses JSON. Integers that a number cannot hold exactly become bigints; they have at least 16 digits.
 function parseJson(text) {
   if (!/\d{16}/.test(text)) return JSON.parse(text);
+  mark ??= crypto.randomUUID();
   const isLarge = (token) => LONG_INTEGER.test(token) && !Number.isSafeInteger(Number(token));
   const marked = text.replace(STRING_OR_NUMBER, (token) =>
-    isLarge(token) ? `"${MARK}${token}"` : token,
+    isLarge(token) ? `"${mark}${token}"` : token,
   );
   return JSON.parse(marked, (_, value) =>
-    typeof value === 'string' && value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value,
+    typeof value === 'string' && value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value,
   );
 }
 

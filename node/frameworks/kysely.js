@@ -1,6 +1,6 @@
 'use strict';
 
-const { fromColumn, range } = require('./shared.js');
+const { conditions, fromColumn } = require('./shared.js');
 
 // Converts the strings that drivers return for columns of 64 bits, which Kysely passes on unchanged.
 class FlakeIdPlugin {
@@ -29,11 +29,8 @@ class FlakeIdPlugin {
 }
 
 function createdBetween(eb, column, bounds) {
-  const { from, before } = range(bounds);
-  const conditions = [];
-  if (from !== undefined) conditions.push(eb(column, '>=', from));
-  if (before !== undefined) conditions.push(eb(column, '<', before));
-  return eb.and(conditions);
+  const compare = (operator) => (id) => eb(column, operator, id);
+  return eb.and(conditions(compare('>='), compare('<'), bounds));
 }
 
 module.exports = { FlakeIdPlugin, createdBetween };

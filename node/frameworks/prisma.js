@@ -1,7 +1,7 @@
 'use strict';
 
 const { FlakeIdError } = require('../index.js');
-const { range, toColumn, toUuidColumn } = require('./shared.js');
+const { conditions, toColumn, toUuidColumn } = require('./shared.js');
 
 const invalid = (message) => new FlakeIdError('FLAKEID_INVALID_OPTION', message);
 
@@ -120,11 +120,12 @@ function flakeIds(generator, models) {
 }
 
 function createdBetween(bounds) {
-  const { from, before } = range(bounds);
-  const filter = {};
-  if (from !== undefined) filter.gte = from;
-  if (before !== undefined) filter.lt = before;
-  return filter;
+  const filters = conditions(
+    (gte) => ({ gte }),
+    (lt) => ({ lt }),
+    bounds,
+  );
+  return Object.assign({}, ...filters);
 }
 
 module.exports = { createdBetween, flakeIds };

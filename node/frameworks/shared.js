@@ -2,15 +2,8 @@
 
 // Functions that the framework modules share, for IDs as strings, signed columns and time bounds.
 
-const {
-  FlakeIdError,
-  PublicIds,
-  fromDecimal,
-  fromUuid,
-  lowerBound,
-  toDecimal,
-  toUuid,
-} = require('../index.js');
+const { FlakeIdError, PublicIds, lowerBound } = require('../index.js');
+const { fromDecimal, fromUuid, toDecimal, toUuid } = require('../index.js');
 const { show } = require('../lib/error.js');
 
 // A key for a PublicIds object that only checks a prefix. The key need not be secret, because no ID
@@ -100,12 +93,13 @@ function fromColumn(value) {
   );
 }
 
-// Returns the bounds of the IDs created from `from` on and before `before`, as bigints, UUIDs or undefined.
-function range({ from, before, layout, uuid = false } = {}) {
+// Returns the conditions on IDs created from `from` on and before `before`. The functions build them from bounds, which
+// are bigints or UUIDs.
+function conditions(atLeast, below, { from, before, layout, uuid = false } = {}) {
   const column = uuid ? toUuidColumn : (id) => BigInt(toColumn(id));
-  const bound = (instant) =>
-    instant === undefined ? undefined : column(lowerBound(instant, layout));
-  return { from: bound(from), before: bound(before) };
+  const condition = (instant, compare) =>
+    instant === undefined ? [] : [compare(column(lowerBound(instant, layout)))];
+  return [...condition(from, atLeast), ...condition(before, below)];
 }
 
-module.exports = { IdText, fromColumn, range, toColumn, toUuidColumn };
+module.exports = { IdText, conditions, fromColumn, toColumn, toUuidColumn };

@@ -1,15 +1,17 @@
 'use strict';
 
-// Finds and loads the native add-on, which bundles cannot contain.
+// Finds and loads the native add-on, which bundles cannot contain. For platforms without an add-on, loads the
+// entry for WebAssembly instead.
 
-const { missing, platformPackage } = require('./platform.js');
+const { missing, platformPackage, usesWebAssembly } = require('./platform.js');
+
+const WEBASSEMBLY = 'flakeid-core/wasm';
 
 // Bundlers replace calls of `require`, and would fail to read the add-on, but they keep this value.
 const requireAtRunTime =
   typeof __webpack_require__ === 'undefined' ? require : __non_webpack_require__;
 
-function load() {
-  const name = platformPackage();
+function load(name) {
   try {
     return requireAtRunTime(name);
   } catch (error) {
@@ -60,6 +62,26 @@ function addonPaths() {
   return [];
 }
 
-const addon = load();
+// Threads that this thread starts do not repeat the warning.
+function warnOnce(name) {
+  const { getEnvironmentData, setEnvironmentData } =
+    process.getBuiltinModule?.('node:worker_threads') ?? require('node:worker_threads');
+  if (getEnvironmentData(WEBASSEMBLY) !== undefined) return;
+  setEnvironmentData(WEBASSEMBLY, true);
+  process.emitWarning(
+    `flakeid-core has no add-on ${name}, and runs as WebAssembly: each thread has its own instance, and `
+      + 'only brokers lease nodes',
+    { code: 'FLAKEID_WEBASSEMBLY' },
+  );
+}
 
-module.exports = { addon, addonPaths };
+function loadPortable(name) {
+  warnOnce(name);
+  return load(WEBASSEMBLY);
+}
+
+const name = platformPackage();
+const portable = usesWebAssembly(name) ? loadPortable(name) : undefined;
+const addon = portable === undefined ? load(name) : {};
+
+module.exports = { addon, addonPaths, portable };

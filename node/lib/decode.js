@@ -20,15 +20,11 @@ function defineDecode(checks, layoutOf) {
     });
   }
 
-  function lowerBound(instant, layout) {
-    return layoutOf(layout).lowerBound(instant);
-  }
-
-  function upperBound(instant, layout) {
-    return layoutOf(layout).upperBound(instant);
-  }
-
-  return { decode, lowerBound, upperBound };
+  return {
+    decode,
+    lowerBound: (instant, layout) => layoutOf(layout).lowerBound(instant),
+    upperBound: (instant, layout) => layoutOf(layout).upperBound(instant),
+  };
 }
 
 module.exports = { defineDecode };

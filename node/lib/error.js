@@ -52,4 +52,57 @@ function wrongType(name, expected, value) {
   return error;
 }
 
-module.exports = { FlakeIdError, makeError, show, wrongType };
+function inUse(node) {
+  return new FlakeIdError(
+    'FLAKEID_NODE_IN_USE',
+    `node: ${node} is in use by another instance of flakeid-core, in a worker or a page; give each `
+      + 'instance its own node, or lease the nodes with Generator.lease',
+  );
+}
+
+// Returns the error of a call before the runtime has reported whether another instance uses the node.
+function unclaimed(node) {
+  return new FlakeIdError(
+    'FLAKEID_NODE_IN_USE',
+    `node: it is not yet known whether another page or worker uses node ${node}; await the first ID `
+      + 'with nextIdAsync, or set exclusive if no other instance uses the node',
+    { retryAfterMs: 1 },
+  );
+}
+
+function unseen(node) {
+  return new FlakeIdError(
+    'FLAKEID_INVALID_OPTION',
+    `exclusive: missing: this runtime does not show whether another instance uses node ${node}, and `
+      + 'two instances on one node repeat IDs; lease a node with Generator.lease, or set exclusive '
+      + 'to true if the program ensures that no other instance uses the node at the same time',
+  );
+}
+
+function standingStill({ code, retryAfterMs, byMs }, time) {
+  const message =
+    `the clock stands still: Date.now() returned ${time} before and after a wait; `
+    + 'use nextIdAsync, or a ManualClock in tests with fake timers';
+  return new FlakeIdError(code, message, { retryAfterMs, byMs });
+}
+
+function withAddOn(name) {
+  return new FlakeIdError(
+    'FLAKEID_INVALID_OPTION',
+    `${name} needs the native add-on of flakeid-core, which Node, Bun and Deno load on Linux, macOS `
+      + 'and Windows; here flakeid-core runs as WebAssembly, which leases nodes from brokers '
+      + '(https://host or http://host:port)',
+  );
+}
+
+module.exports = {
+  FlakeIdError,
+  inUse,
+  makeError,
+  show,
+  standingStill,
+  unclaimed,
+  unseen,
+  withAddOn,
+  wrongType,
+};

@@ -1,6 +1,7 @@
 'use strict';
 
 const { FlakeIdError, wrongType } = require('./error.js');
+const { define } = require('./members.js');
 
 // An opened handle, which the constructor accepts instead of options. Users cannot create one.
 class Opened {
@@ -17,12 +18,16 @@ function listOf(ids) {
 }
 
 function defineGenerator(backend, checks, { tableOf, textsOf }, layoutOf, clockOf) {
-  const table = tableOf(() => [backend.generatorOptions(), ['clock', 'window', 'layout', 'epoch']]);
+  const others = ['clock', 'window', 'layout', 'epoch', 'exclusive'];
+  const table = tableOf(() => [backend.generatorOptions(), others]);
   let handleOf;
 
   function open(options) {
     const texts = textsOf(options, table);
-    const { window, clock } = options;
+    const { window, clock, exclusive = false } = options;
+    if (typeof exclusive !== 'boolean') throw wrongType('exclusive', 'a boolean', exclusive);
+    // The program has made sure that no other instance uses the node, or these ticks of it.
+    texts.isAlone = exclusive || window !== undefined;
     if (window !== undefined) {
       checks.record(window, 'window');
       texts.settings.push('window_start', `${checks.whole(window.start, 'window.start')}`);
@@ -135,23 +140,15 @@ function defineGenerator(backend, checks, { tableOf, textsOf }, layoutOf, clockO
     }
   }
 
-  // Some supported versions of Node and some browsers do not have the symbols.
-  function define(symbol, value) {
-    if (symbol === undefined) return;
-    Object.defineProperty(Generator.prototype, symbol, {
-      value,
-      configurable: true,
-      writable: true,
-    });
-  }
-
-  define(Symbol.asyncDispose, function asyncDispose() {
-    return this.close();
-  });
-  // `close` does everything at once except the release of a node, which continues in the
-  // background.
-  define(Symbol.dispose, function dispose() {
-    this.close();
+  define(Generator.prototype, {
+    [Symbol.asyncDispose]() {
+      return this.close();
+    },
+    // `close` does everything at once except the release of a node, which continues in the
+    // background.
+    [Symbol.dispose]() {
+      this.close();
+    },
   });
 
   return { Generator, generatorOf: (handle) => new Generator(new Opened(handle)), handleOf };

@@ -3,17 +3,8 @@
 const { wrongType } = require('./error.js');
 
 const NUMBERS = [
-  'epoch',
-  'unitMs',
-  'maxTick',
-  'maxNode',
-  'maxSequence',
-  'maxClockSequence',
-  'idsPerTick',
-  'horizon',
-  'fitsI64Until',
-  'maxDatacenter',
-  'maxWorker',
+  ...['epoch', 'unitMs', 'maxTick', 'maxNode', 'maxSequence', 'maxClockSequence'],
+  ...['idsPerTick', 'horizon', 'fitsI64Until', 'maxDatacenter', 'maxWorker'],
 ];
 
 const PARTS = ['tick', 'unixMs', 'node', 'datacenter', 'worker', 'clockSequence', 'sequence'];

@@ -1,9 +1,9 @@
 'use strict';
 
 const { wrongType } = require('./error.js');
+const { define } = require('./members.js');
 
-// Defines the members that only backends with leases have: Generator.lease, the property `lease`, and
-// Generator.auto if the backend has an embedded store.
+// Defines Generator.lease, Generator.auto, the property `lease`, and the function that creates namespaces.
 function defineLease({ backend, checks, tableOf, textsOf, Generator, generatorOf, handleOf }) {
   const table = tableOf(() => {
     const described = backend.leaseOptions();
@@ -26,6 +26,7 @@ function defineLease({ backend, checks, tableOf, textsOf, Generator, generatorOf
   }
 
   async function open(url, options) {
+    await backend.prepareLeases?.(url);
     const texts = textsOf(options, table);
     const { nodes, onEvent } = options;
     if (nodes !== undefined) {
@@ -46,15 +47,9 @@ function defineLease({ backend, checks, tableOf, textsOf, Generator, generatorOf
     return open(undefined, options);
   }
 
-  // Minifiers rename functions, but not the keys of objects.
-  for (const [name, value] of Object.entries(
-    backend.hasEmbeddedStore ? { lease, auto } : { lease },
-  )) {
-    Object.defineProperty(Generator, name, { value, configurable: true, writable: true });
-  }
-
-  Object.defineProperty(Generator.prototype, 'lease', {
-    get() {
+  define(Generator, { lease, auto });
+  define(Generator.prototype, {
+    get lease() {
       const handle = handleOf(this);
       const figures = handle.isLeased ? handle.lease() : undefined;
       if (figures === undefined) return undefined;
@@ -73,8 +68,16 @@ function defineLease({ backend, checks, tableOf, textsOf, Generator, generatorOf
         lastError,
       });
     },
-    configurable: true,
   });
+
+  const ofNamespace = tableOf(() => [backend.namespaceOptions(), ['layout', 'epoch']]);
+
+  return {
+    async createNamespace(url, name, options = {}) {
+      const texts = textsOf(options, ofNamespace);
+      return backend.createNamespace(checks.text(url, 'url'), checks.text(name, 'name'), texts);
+    },
+  };
 }
 
 module.exports = { defineLease };

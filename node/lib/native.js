@@ -1,8 +1,8 @@
 'use strict';
 
 const { addon } = require('./addon.js');
-const { emptyBuffers } = require('./buffered.js');
-const { wrongType } = require('./error.js');
+const { emptyBuffers } = require('./handles.js');
+const { awaited, collected, turn } = require('./waiting.js');
 
 // The add-on writes single IDs into the first number; the second number selects the generator. The
 // array must stay private, because a transfer would free its memory, which the add-on writes to. It
@@ -14,8 +14,6 @@ if (addon[MAILBOX] === undefined) {
 }
 const mailbox = addon[MAILBOX];
 const slot = new Uint32Array(mailbox.buffer, 8, 1);
-
-const LONGEST_TIMER = 2 ** 31 - 1;
 
 let nextId;
 let tryNextId;
@@ -67,41 +65,17 @@ class NativeRing extends Single {
   }
 }
 
-// Fake clocks of tests replace the timers of the program, but not the system's clock, which the add-on
-// reads.
-const { setImmediate, setTimeout } = globalThis;
-const now = performance.now.bind(performance);
-
 // The number of IDs that asynchronous calls return before they let the event loop continue. Otherwise,
 // a loop of such calls would block the event loop, because an `await` alone only runs other microtasks.
 const MOST_IN_A_TURN = 1000;
 let inThisTurn = 0;
 let nextTurn;
 
-function turn() {
-  nextTurn ??= new Promise((resolve) => {
-    setImmediate(() => {
-      inThisTurn = 0;
-      nextTurn = undefined;
-      resolve();
-    });
-  });
-  return nextTurn;
-}
-
-// Repeats a call that returns a result, or the milliseconds after which to call again. The call
-// receives the milliseconds since the first call, which returned `polled`.
-async function repeated(poll, polled) {
-  const begun = now();
-  let latest = polled;
-  while (typeof latest === 'number') {
-    const pause = Math.min(latest, LONGEST_TIMER);
-    await new Promise((resolve) => {
-      setTimeout(resolve, pause);
-    });
-    latest = poll(now() - begun);
-  }
-  return latest;
+async function takeTurn() {
+  nextTurn ??= turn();
+  await nextTurn;
+  inThisTurn = 0;
+  nextTurn = undefined;
 }
 
 class NativeHandle extends Single {
@@ -141,30 +115,13 @@ class NativeHandle extends Single {
 
   async nextIdAsync() {
     inThisTurn += 1;
-    if (inThisTurn > MOST_IN_A_TURN) await turn();
-    const poll = (waited) => addon.pollNextId(this.#owned, waited);
-    const polled = poll(0);
-    return typeof polled === 'bigint' ? polled : repeated(poll, polled);
+    if (inThisTurn > MOST_IN_A_TURN) await takeTurn();
+    return awaited((waited) => addon.pollNextId(this.#owned, waited));
   }
 
-  async nextIdsAsync(n) {
-    const parts = [];
-    let made = 0;
-    const poll = (waited) => addon.pollNextIds(this.#owned, n - made, waited);
-    for (;;) {
-      try {
-        const part = await repeated(poll, poll(0));
-        parts.push(part);
-        made += part.length;
-      } catch (error) {
-        if (made === 0) throw error;
-        // The IDs so far were issued; the next call reports the obstacle.
-        break;
-      }
-      if (made >= n) break;
-      await turn();
-    }
-    return joined(parts, made);
+  nextIdsAsync(n) {
+    const next = (missing) => awaited((waited) => addon.pollNextIds(this.#owned, missing, waited));
+    return collected(n, next, takeTurn);
   }
 
   local() {
@@ -198,16 +155,6 @@ class NativeHandle extends Single {
     this.#closing ??= addon.closeLease(this.#owned);
     return this.#closing;
   }
-}
-
-function joined(parts, length) {
-  const ids = new BigUint64Array(length);
-  let end = 0;
-  for (const part of parts) {
-    ids.set(part, end);
-    end += part.length;
-  }
-  return ids;
 }
 
 function isShared(ids) {
@@ -244,21 +191,6 @@ const backend = {
   setup,
   open: (options, clock) => new NativeHandle(addon.open(options, clock), false),
   openLease,
-  hasEmbeddedStore: true,
 };
 
-// Defines functions for Node's Buffers, which some runtimes do not have.
-function defineBuffers({ toBytes, fromBytes }) {
-  return {
-    toBuffer(id) {
-      const bytes = toBytes(id);
-      return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    },
-    fromBuffer(buffer) {
-      if (!Buffer.isBuffer(buffer)) throw wrongType('buffer', 'a Buffer of 8 bytes', buffer);
-      return fromBytes(buffer);
-    },
-  };
-}
-
-module.exports = { backend, defineBuffers };
+module.exports = { backend };

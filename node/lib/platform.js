@@ -6,6 +6,12 @@
 const { closeSync, existsSync, openSync, readSync } =
   process.getBuiltinModule?.('node:fs') ?? require('node:fs');
 
+// The platforms of the optional dependencies in package.json.
+const PLATFORMS = [
+  ...['darwin-arm64', 'darwin-x64', 'win32-x64-msvc', 'linux-arm64-gnu'],
+  ...['linux-arm64-musl', 'linux-x64-gnu', 'linux-x64-musl'],
+];
+
 const MUSL_LOADERS = { arm64: '/lib/ld-musl-aarch64.so.1', x64: '/lib/ld-musl-x86_64.so.1' };
 
 // Returns glibc or musl, which cannot load each other's add-ons. A program for musl requires the loader of
@@ -38,14 +44,21 @@ function platformPackage() {
   return `flakeid-core-${process.platform}-${process.arch}${abi()}`;
 }
 
+// Whether there is no add-on for the platform of a package. The WebAssembly module and JavaScript read each other's
+// numbers in memory, which requires a little-endian processor.
+function usesWebAssembly(name) {
+  const isListed = PLATFORMS.some((platform) => name === `flakeid-core-${platform}`);
+  return !isListed && new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
+}
+
 // Returns the error of a program that cannot find the package.
 function missing(name, cause) {
   const message =
     `flakeid-core cannot find its package ${name}; npm installs it as an optional dependency, unless `
     + 'optional dependencies are omitted. A bundle does not contain the add-on: name flakeid-core in '
     + '`serverExternalPackages` of Next.js or among the external packages of another bundler, and '
-    + 'install it where the bundle runs. Otherwise use flakeid-wasm, which has the same interface';
+    + 'install it where the bundle runs. Otherwise import flakeid-core/wasm, which needs no add-on';
   return new Error(message, { cause });
 }
 
-module.exports = { missing, platformPackage };
+module.exports = { missing, platformPackage, usesWebAssembly };

@@ -2,10 +2,12 @@
 
 const { FlakeIdError, wrongType } = require('./error.js');
 
-function defineText(backend, checks) {
-  const to = (form) => (id) => backend.encodeText(form, checks.id(id));
-  const from = (form) => (text) => backend.decodeText(form, checks.text(text, 'text'));
+const FORMS = [
+  ...['decimal', 'base32', 'base36', 'base58', 'base62'],
+  ...['hex', 'base58_flickr', 'zbase32', 'uuid'],
+];
 
+function defineText(backend, checks) {
   // Returns an ID as eight bytes, the most significant byte first, so that they sort in the order
   // of the IDs.
   function toBytes(id) {
@@ -22,28 +24,39 @@ function defineText(backend, checks) {
     return new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0);
   }
 
-  return {
-    toDecimal: to('decimal'),
-    fromDecimal: from('decimal'),
-    toBase32: to('base32'),
-    fromBase32: from('base32'),
-    toBase36: to('base36'),
-    fromBase36: from('base36'),
-    toBase58: to('base58'),
-    fromBase58: from('base58'),
-    toBase62: to('base62'),
-    fromBase62: from('base62'),
-    toHex: to('hex'),
-    fromHex: from('hex'),
-    toBase58Flickr: to('base58_flickr'),
-    fromBase58Flickr: from('base58_flickr'),
-    toZbase32: to('zbase32'),
-    fromZbase32: from('zbase32'),
-    toUuid: to('uuid'),
-    fromUuid: from('uuid'),
-    toBytes,
-    fromBytes,
-  };
+  // Some runtimes do not have Buffers.
+  function toBuffer(id) {
+    const bytes = toBytes(id);
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  }
+
+  function fromBuffer(buffer) {
+    if (!Buffer.isBuffer(buffer)) throw wrongType('buffer', 'a Buffer of 8 bytes', buffer);
+    return fromBytes(buffer);
+  }
+
+  // Writes IDs as strings, because JSON has no bigints and its numbers lose digits.
+  function jsonReplacer(_key, value) {
+    return typeof value === 'bigint' ? value.toString() : value;
+  }
+
+  // Reads IDs only under the given keys, because other strings of digits look like IDs. Numbers
+  // under these keys are rejected, because they have already lost their last digits.
+  function jsonReviver(...keys) {
+    for (const key of keys) checks.text(key, 'key');
+    return (key, value) =>
+      keys.includes(key) && ['string', 'number'].includes(typeof value)
+        ? checks.id(value, key)
+        : value;
+  }
+
+  const forms = {};
+  for (const form of FORMS) {
+    const name = form.replace(/(?:^|_)(.)/g, (_, letter) => letter.toUpperCase());
+    forms[`to${name}`] = (id) => backend.encodeText(form, checks.id(id));
+    forms[`from${name}`] = (text) => backend.decodeText(form, checks.text(text, 'text'));
+  }
+  return { ...forms, toBytes, fromBytes, toBuffer, fromBuffer, jsonReplacer, jsonReviver };
 }
 
 module.exports = { defineText };

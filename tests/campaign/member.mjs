@@ -13,7 +13,7 @@ const { values } = parseArgs({
   options: { package: text, url: text, layout: text, threads: text, folder: text },
 });
 const require = createRequire(import.meta.url);
-const { Generator, Layout } = require(resolve(values.package, 'lease.js'));
+const { Generator, Layout } = require(resolve(values.package, 'wasm.js'));
 
 let isOver = false;
 

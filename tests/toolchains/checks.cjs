@@ -1,7 +1,7 @@
 // The checks that every test runner and runtime runs.
 
-module.exports = function check({ Generator, decode, toBase62, FlakeIdError }, equal) {
-  const generator = new Generator({ node: 7 });
+module.exports = function check({ Generator, decode, toBase62, FlakeIdError }, equal, more) {
+  const generator = new Generator({ node: 7, ...more });
   const ids = new BigUint64Array(20_000);
   for (let index = 0; index < ids.length; index += 1) ids[index] = generator.nextId();
   equal(new Set(ids).size, ids.length);

@@ -109,6 +109,9 @@ C_ONLY = (
     ("FLAKEID_PANIC", 102),
 )
 
+# The code of errors that only JavaScript causes, where several instances of WebAssembly run.
+JAVASCRIPT_ONLY = ("FLAKEID_NODE_IN_USE",)
+
 
 def document() -> dict[str, Any]:
     """Return the content of errors.json."""
@@ -126,4 +129,8 @@ def document() -> dict[str, Any]:
         if row.python_base is not None:
             entry["python_base"] = row.python_base
         errors.append(entry)
-    return {"errors": errors, "c_only": [{"code": code, "c": c} for code, c in C_ONLY]}
+    return {
+        "errors": errors,
+        "c_only": [{"code": code, "c": c} for code, c in C_ONLY],
+        "javascript_only": [{"code": code} for code in JAVASCRIPT_ONLY],
+    }

@@ -86,21 +86,17 @@ fn python() -> Outcome {
 
 fn typescript() -> Outcome {
     let config = files::shown(&root().join(WORK).join("tsconfig.json"))?;
-    for (name, types) in [("node", "node/index.d.ts"), ("wasm", "node/wasm/index.d.ts")] {
-        let types = files::shown(&root().join(types))?;
-        let text = format!(
-            "{{\"compilerOptions\":{{\"module\":\"nodenext\",\"skipLibCheck\":true,\"noEmit\":true,\"types\":[]}},\
-             \"files\":[{types:?}]}}\n"
-        );
-        files::write(&config, text)?;
-        let package = if name == "node" { "flakeid-core" } else { "flakeid-wasm" };
-        let to = files::shown(&root().join(TO).join("typescript").join(name))?;
-        installed("typedoc/bin/typedoc", &["--tsconfig", &config, "--entryPoints", &types])?
-            .args(&["--out", &to, "--name", package, "--readme", "none", "--disableSources"])
-            .args(&["--logLevel", "Error"])
-            .run()?;
-    }
-    Ok(())
+    let types = files::shown(&root().join("node/index.d.ts"))?;
+    let text = format!(
+        "{{\"compilerOptions\":{{\"module\":\"nodenext\",\"skipLibCheck\":true,\"noEmit\":true,\"types\":[]}},\
+         \"files\":[{types:?}]}}\n"
+    );
+    files::write(&config, text)?;
+    let to = files::shown(&root().join(TO).join("typescript"))?;
+    installed("typedoc/bin/typedoc", &["--tsconfig", &config, "--entryPoints", &types])?
+        .args(&["--out", &to, "--name", "flakeid-core", "--readme", "none", "--disableSources"])
+        .args(&["--logLevel", "Error"])
+        .run()
 }
 
 fn c() -> Outcome {

@@ -32,7 +32,8 @@ fn converted(line: &str, runtime: Runtime) -> Option<String> {
         return Some(format!("import {names} from '{file}';"));
     }
     // An ES module cannot export the properties of an object that is computed at run time.
-    let export = line.strip_prefix("module.exports = ").filter(|names| !names.contains("..."));
+    let is_list = |names: &&str| names.starts_with('{') && !names.contains("...");
+    let export = line.strip_prefix("module.exports = ").filter(is_list);
     if let Some(names) = export {
         return Some(format!("export {names}"));
     }

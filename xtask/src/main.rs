@@ -164,7 +164,7 @@ enum Task {
     Options,
     /// Generate the guide's pages of error codes and messages from errors.toml.
     Errors,
-    /// Build the npm package flakeid-wasm as a tarball.
+    /// Build the npm package flakeid-core without the packages of platforms.
     Wasm {
         /// Install the tarball, and run the tests with it in Node and in a browser.
         #[arg(long)]
@@ -366,7 +366,7 @@ fn run(task: Task) -> Outcome {
         }
         Task::Wasm { bench: true, .. } => wasm::bench()?.run(),
         Task::Wasm { test: true, .. } => wasm::test(),
-        Task::Wasm { .. } => wasm::build(),
+        Task::Wasm { .. } => wasm::build().map(drop),
         Task::Platforms { only } => platforms::run(&only),
         Task::Page { test: false, screenshots: false } => wasm::page::build(),
         Task::Page { screenshots, .. } => wasm::page::test(screenshots),

@@ -10,6 +10,7 @@ use crate::es_module::{Runtime, as_es_module};
 use crate::npm::{NODE, esbuild, npm};
 use crate::platform::{OF_TESTS, Platform, Profile, RELEASED, Target};
 use crate::server_packages::POSTGRESQL;
+use crate::wasm;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The folder of the packages for users.
@@ -17,20 +18,20 @@ pub(crate) const DIST: &str = "target/dist/node";
 const TYPES: &str = "node/native.d.ts";
 const MANIFEST: &str = "node/package.json";
 const LOADER: &str = "node/lib/addon.js";
-/// The folder of the ES modules that the bundle of the package is made from.
-const MODULES: &str = "target/node/modules";
+const PLATFORMS: &str = "node/lib/platform.js";
 const ALPINE: &str = "node:20-alpine";
 
 /// Writes the tarballs to `target/dist/node`, and generates `node/native.d.ts`.
 pub(crate) fn build(target: &Target) -> Outcome {
-    let types = pack(target)?;
+    // The package of a platform is built on its own system, and the main package only once.
+    let types = pack(target, !target.released)?;
     files::write(TYPES, types)
 }
 
 /// Installs the tarballs into an empty project, and runs the tests and the example there.
 pub(crate) fn test(target: &Target) -> Outcome {
     let image = target.image(ALPINE)?;
-    let types = pack(target)?;
+    let types = pack(target, false)?;
     if files::text(TYPES)? != types {
         return Err(Failed(format!(
             "{TYPES} does not match the sources; generate it: cargo xtask node"
@@ -87,7 +88,7 @@ fn test_frameworks(target: &Target, installed: &str) -> Outcome {
 /// Returns the benchmark, with the tarballs and the rivals installed.
 pub(crate) fn bench() -> Result<Step, Failed> {
     let here = Target::new(None)?;
-    pack(&here)?;
+    pack(&here, false)?;
     let project = "target/node/bench";
     files::empty(project)?;
     for file in ["package.json", "package-lock.json", ".npmrc", "bench.mjs", "start.mjs"] {
@@ -108,7 +109,7 @@ pub(crate) fn bench() -> Result<Step, Failed> {
 /// Creates a project from files of a folder, and installs its locked dependencies and the tarballs.
 pub(crate) fn project(project: &str, from: &str, names: &[&str]) -> Outcome {
     let here = Target::tested(None)?;
-    pack(&here)?;
+    pack(&here, false)?;
     for file in names {
         files::copy(format!("{from}/{file}"), format!("{project}/{file}"))?;
     }
@@ -126,7 +127,7 @@ fn install(project: &str, target: &Target, image: Option<&'static str>) -> Outco
 
 /// Builds and packs everything. Returns the paths of the tarballs.
 pub(crate) fn tarballs(target: &Target) -> Result<Vec<String>, Failed> {
-    pack(target)?;
+    pack(target, true)?;
     Ok(paths(target))
 }
 
@@ -150,29 +151,20 @@ pub(crate) fn tests_below(project: &str, folder: &str) -> Result<Vec<String>, Fa
     Ok(found)
 }
 
-/// Builds and packs everything. Returns the expected content of `native.d.ts`.
-fn pack(target: &Target) -> Result<String, Failed> {
-    check_manifest()?;
+/// Builds and packs everything, with the `WebAssembly` modules or without. Returns the expected content of
+/// `native.d.ts`.
+fn pack(target: &Target, has_wasm: bool) -> Result<String, Failed> {
     let (addon, types) = compile(target)?;
     let (main, platform) = ("target/node/flakeid-core", "target/node/platform");
     let packed = target.packages("node");
-    for folder in [main, platform, &packed] {
+    for folder in [platform, &packed] {
         files::empty(folder)?;
     }
-    bundle(main)?;
-    copy_frameworks(&format!("{main}/frameworks"))?;
-    files::copy("node/bin/flakeid.js", format!("{main}/bin/flakeid.js"))?;
-    for file in ["package.json", "README.md", "index.mjs", "index.d.ts", "index.d.mts"] {
-        files::copy(format!("node/{file}"), format!("{main}/{file}"))?;
+    assemble(main)?;
+    if has_wasm {
+        wasm::add_to(main)?;
     }
-    for file in ["api.d.ts", "leases.d.ts"] {
-        files::copy(format!("node/{file}"), format!("{main}/{file}"))?;
-    }
-    for folder in [main, platform] {
-        for file in ["LICENSE-APACHE", "LICENSE-MIT"] {
-            files::copy(file, format!("{folder}/{file}"))?;
-        }
-    }
+    copy_licences(platform)?;
     files::copy(addon, format!("{platform}/flakeid.node"))?;
     let command = target.platform.program("flakeid");
     files::copy(target.built_folder().join(&command), format!("{platform}/{command}"))?;
@@ -184,22 +176,44 @@ fn pack(target: &Target) -> Result<String, Failed> {
     Ok(types)
 }
 
+/// Writes the files of the main package, except those for `WebAssembly`, to an empty folder.
+pub(crate) fn assemble(main: &str) -> Outcome {
+    check_manifest()?;
+    files::empty(main)?;
+    bundle(main)?;
+    copy_frameworks(&format!("{main}/frameworks"))?;
+    files::copy("node/bin/flakeid.js", format!("{main}/bin/flakeid.js"))?;
+    for file in ["package.json", "README.md", "index.mjs", "init.mjs"] {
+        files::copy(format!("node/{file}"), format!("{main}/{file}"))?;
+    }
+    for file in ["index.d.ts", "index.d.mts", "init.d.mts", "api.d.ts", "leases.d.ts"] {
+        files::copy(format!("node/{file}"), format!("{main}/{file}"))?;
+    }
+    copy_licences(main)
+}
+
+fn copy_licences(folder: &str) -> Outcome {
+    let mut names = ["LICENSE-APACHE", "LICENSE-MIT"].into_iter();
+    names.try_for_each(|name| files::copy(name, format!("{folder}/{name}")))
+}
+
 /// Bundles `index.js`, because Node takes a third of a millisecond to load each file. The files are
 /// first converted to ES modules, which the bundler merges into one scope. The bundler would wrap
 /// each other module in a function, and V8 would parse the content of these functions twice. The
 /// modules for frameworks and the command also need a file of `lib`, so these files are copied.
 fn bundle(main: &str) -> Outcome {
-    files::empty(MODULES)?;
+    let modules = format!("{main}-modules");
+    files::empty(&modules)?;
     let converted = |name: &str| {
         let module =
             as_es_module(name, &files::text(format!("node/{name}"))?, Runtime::NodeBundle)?;
-        files::write(format!("{MODULES}/{name}"), module)
+        files::write(format!("{modules}/{name}"), module)
     };
     for name in files::names("node/lib")? {
         converted(&format!("lib/{name}"))?;
     }
     converted("index.js")?;
-    let (entry, out) = (format!("{MODULES}/index.js"), format!("--outfile={main}/index.js"));
+    let (entry, out) = (format!("{modules}/index.js"), format!("--outfile={main}/index.js"));
     esbuild(&[&entry, "--bundle", "--platform=node", "--target=node20", "--format=cjs", &out])?
         .args(&["--external:flakeid-core-*", "--log-level=warning", "--charset=utf8"])
         // Code in ES modules is always strict, and the bundle is not an ES module.
@@ -210,16 +224,24 @@ fn bundle(main: &str) -> Outcome {
     for file in ["error.js", "platform.js"] {
         files::copy(format!("node/lib/{file}"), format!("{main}/lib/{file}"))?;
     }
-    Ok(())
+    let error = as_es_module("error.js", &files::text("node/lib/error.js")?, Runtime::Web)?;
+    files::write(format!("{main}/lib/error.mjs"), error)
 }
 
-/// Copies the modules for frameworks. TypeScript requires separate declaration files for `import`
-/// and `require`, although the declarations are the same.
+/// Copies the modules for frameworks, as `CommonJS` and as ES modules, whose imports depend on the
+/// runtime. TypeScript requires separate declaration files for `import` and `require`.
 fn copy_frameworks(folder: &str) -> Outcome {
     files::copy_folder("node/frameworks", folder)?;
     for path in files::with_extension(folder, "ts")? {
         let text = files::text(&path)?.replace(".js';", ".mjs';");
         files::write(path.with_extension("mts"), text)?;
+    }
+    for path in files::with_extension(folder, "js")? {
+        let module = as_es_module(&path.display().to_string(), &files::text(&path)?, Runtime::Web)?
+            .replace("'../index.js'", "'flakeid-core'")
+            .replace("'../lib/error.js'", "'../lib/error.mjs'")
+            .replace("from './shared.js'", "from './shared.mjs'");
+        files::write(path.with_extension("mjs"), module)?;
     }
     Ok(())
 }
@@ -275,11 +297,12 @@ pub(crate) fn check_manifest() -> Outcome {
             return Err(Failed(format!("{MANIFEST} must contain:{part}")));
         }
     }
-    let loader = files::text(LOADER)?;
     for platform in &RELEASED {
-        let name = format!("require.resolve('{}')", platform_package(platform));
-        if !loader.contains(&name) {
-            return Err(Failed(format!("{LOADER} must contain: {name}")));
+        let loaded = format!("require.resolve('{}')", platform_package(platform));
+        for (file, name) in [(LOADER, loaded), (PLATFORMS, format!("'{}'", platform.suffix()))] {
+            if !files::text(file)?.contains(&name) {
+                return Err(Failed(format!("{file} must contain: {name}")));
+            }
         }
     }
     Ok(())

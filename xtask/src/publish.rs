@@ -9,7 +9,6 @@ use crate::kubernetes;
 use crate::node;
 use crate::npm::npm;
 use crate::platform::RELEASED;
-use crate::wasm;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -49,7 +48,6 @@ pub(crate) fn check_tag(tag: &str) -> Outcome {
 /// Checks the versions and the licences that several packages repeat.
 pub(crate) fn check_versions() -> Outcome {
     node::check_manifest()?;
-    wasm::check_version()?;
     jar::check_version()?;
     kubernetes::check_version()?;
     // A Go module in a subfolder is published without the files outside that folder.
@@ -69,13 +67,12 @@ fn crates(dry_run: bool) -> Outcome {
 /// Publishes the npm packages. An interrupted run can be repeated, because published packages are
 /// skipped.
 fn packages(dry_run: bool) -> Outcome {
-    let platforms = RELEASED.iter().map(node::platform_package).map(|name| (node::DIST, name));
-    let named = [(node::DIST, "flakeid-core"), (wasm::DIST, "flakeid-wasm")];
-    let named = named.map(|(folder, name)| (folder, name.to_owned()));
+    let platforms = RELEASED.iter().map(node::platform_package);
     let all: Vec<(String, String)> = platforms
-        .chain(named)
-        .map(|(folder, name)| {
-            let tarball = files::shown(&root().join(format!("{folder}/{name}-{VERSION}.tgz")))?;
+        .chain(["flakeid-core".to_owned()])
+        .map(|name| {
+            let path = format!("{}/{name}-{VERSION}.tgz", node::DIST);
+            let tarball = files::shown(&root().join(path))?;
             Ok((name, tarball))
         })
         .collect::<Result<_, Failed>>()?;

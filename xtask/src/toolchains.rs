@@ -27,8 +27,10 @@ pub(crate) enum Toolchain {
     Prisma,
     /// Jest and Vitest.
     Runners,
-    /// Bun, Deno and workerd.
+    /// Bun and Deno, and Node without its add-on.
     Runtimes,
+    /// The runtime of Cloudflare Workers.
+    Edge,
 }
 
 impl Toolchain {
@@ -40,6 +42,7 @@ impl Toolchain {
             Self::Prisma => "prisma",
             Self::Runners => "runners",
             Self::Runtimes => "runtimes",
+            Self::Edge => "edge",
         }
     }
 }
@@ -48,7 +51,7 @@ impl Toolchain {
 /// toolchains if none is given.
 pub(crate) fn test(only: &[Toolchain]) -> Outcome {
     let here = Target::tested(None)?;
-    let tarballs = [node::tarballs(&here)?, vec![wasm::built_tarball()?]].concat();
+    let tarballs = node::tarballs(&here)?;
     wasm::ensure_chromium()?;
     let command = workspace::build_programs(&["flakeid"])?.join("flakeid");
     let chosen = if only.is_empty() { Toolchain::value_variants() } else { only };
@@ -79,8 +82,8 @@ fn prepare(toolchain: Toolchain, tarballs: &[String]) -> Result<String, Failed> 
     files::empty(&project)?;
     files::copy_folder(&format!("{SOURCE}/{}", toolchain.folder()), &project)?;
     files::copy_files(SOURCE, WORK)?;
-    if toolchain == Toolchain::Bundlers {
-        // The tests use the browser and the broker of the tests of the WebAssembly package.
+    if matches!(toolchain, Toolchain::Bundlers | Toolchain::Edge | Toolchain::Next) {
+        // The tests use the browser and the broker of the tests of WebAssembly.
         files::copy("node/wasm/test/node/broker.mjs", format!("{project}/harness/broker.mjs"))?;
         let harness = "browser/harness.mjs";
         files::copy(format!("node/wasm/test/{harness}"), format!("{project}/harness/{harness}"))?;

@@ -60,15 +60,6 @@ pub(crate) fn bind_fill_some<'env>(
     function::bind(env, c"fillSome", function::fill_some, owned)
 }
 
-/// Parses the size of a buffer, and checks that the size is from 1 to 65,536 IDs.
-#[napi(catch_unwind)]
-pub(crate) fn buffer_size(env: Env, size: String) -> Result<u32> {
-    let most = 1 << 16;
-    let parsed = size.parse().ok().filter(|size| (1..=most).contains(size));
-    let refused = || Error::field_out_of_range("size", &size, 1, u64::from(most));
-    parsed.ok_or_else(|| thrown(&env, &refused()))
-}
-
 /// Returns the next `n` IDs.
 #[napi(catch_unwind)]
 pub(crate) fn next_ids(env: Env, owned: &Owned, n: u32) -> Result<BigUint64Array> {

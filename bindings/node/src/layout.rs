@@ -159,10 +159,20 @@ pub(crate) fn upper_bound(env: Env, descriptor: String, unix_ms: BigInt) -> Resu
 /// number.
 #[napi(catch_unwind, ts_return_type = "never")]
 pub(crate) fn out_of_range(env: Env, name: String, value: String, most: BigInt) -> Result<()> {
-    const NAMES: [&str; 8] =
-        ["node", "datacenter", "worker", "clock_sequence", "sequence", "unix_ms", "n", "ms"];
+    const NAMES: [&str; 9] = [
+        "node",
+        "datacenter",
+        "worker",
+        "clock_sequence",
+        "sequence",
+        "unix_ms",
+        "n",
+        "ms",
+        "size",
+    ];
     let name = NAMES.into_iter().find(|known| *known == name).unwrap_or("value");
-    Err(thrown(&env, &Error::field_out_of_range(name, &value, 0, bits(&most))))
+    let least = u64::from(name == "size");
+    Err(thrown(&env, &Error::field_out_of_range(name, &value, least, bits(&most))))
 }
 
 /// Returns an ID in the text form with the given name.

@@ -6,9 +6,11 @@ use std::time::Duration;
 use wasm_bindgen::prelude::*;
 
 /// The core's `ManualClock`.
+#[cfg(not(feature = "lease"))]
 #[wasm_bindgen]
 pub struct ManualClock(pub(crate) flakeid_core::ManualClock);
 
+#[cfg(not(feature = "lease"))]
 #[wasm_bindgen]
 impl ManualClock {
     /// Builds a clock that is set to the time `unix_ms`, in Unix milliseconds.

@@ -158,7 +158,7 @@ pub fn upper_bound(descriptor: &str, unix_ms: i64) -> Result<u64, JsValue> {
 }
 
 /// Parses the parts of an ID, and derives missing parts. The strings are in the order of `PARTS` in
-/// `node/wasm/lib/backend.js`.
+/// `node/lib/wasm.js`.
 fn parse_parts(layout: &Layout, texts: &Texts) -> Result<Parts, Error> {
     let (most_datacenter, most_worker) = layout.max_datacenter_and_worker().unwrap_or_default();
     let mut given = GivenParts::default();

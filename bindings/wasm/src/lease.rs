@@ -47,7 +47,7 @@ fn in_milliseconds(duration: Duration) -> f64 {
 }
 
 /// A wrapper of the core's `FetchLease`. A lease also has those methods of a `Generator` that
-/// `node/wasm/lib/backend.js` calls. The arguments `now` and `moment` are the results of `Date.now()` and
+/// `node/lib/wasm.js` calls. The arguments `now` and `moment` are the results of `Date.now()` and
 /// `performance.now()`.
 #[wasm_bindgen]
 pub struct Lease {

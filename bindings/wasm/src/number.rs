@@ -2,17 +2,20 @@
 //!
 //! The functions are never inlined, because each function has several callers and the module must stay small.
 
+#[cfg(not(feature = "lease"))]
 use flakeid_core::Error;
 use wasm_bindgen::prelude::*;
 
 /// Parses the value of a field or an option as a `u64`. `most` is used only in the error message, because the core
 /// checks the range of the value.
+#[cfg(not(feature = "lease"))]
 #[inline(never)]
 pub(crate) fn field(name: &'static str, text: &str, most: u64) -> Result<u64, Error> {
     text.parse().map_err(|_| Error::field_out_of_range(name, &text, 0, most))
 }
 
 /// Parses an optional field. Returns `None` if the field is missing, and otherwise the result of `field`.
+#[cfg(not(feature = "lease"))]
 #[inline(never)]
 pub(crate) fn optional(
     name: &'static str,

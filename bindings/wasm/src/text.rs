@@ -35,10 +35,20 @@ pub fn text_to_id(form: &str, text: &str) -> Result<u64, JsValue> {
 /// `FLAKEID_FIELD_OUT_OF_RANGE` for every call.
 #[wasm_bindgen(js_name = outOfRange)]
 pub fn out_of_range(field: &str, value: &str, most: u64) -> Result<(), JsValue> {
-    const FIELDS: [&str; 8] =
-        ["node", "datacenter", "worker", "clock_sequence", "sequence", "unix_ms", "n", "ms"];
+    const FIELDS: [&str; 9] = [
+        "node",
+        "datacenter",
+        "worker",
+        "clock_sequence",
+        "sequence",
+        "unix_ms",
+        "n",
+        "ms",
+        "size",
+    ];
     let known = FIELDS.into_iter().find(|known| *known == field).unwrap_or("value");
-    Err(thrown(Error::field_out_of_range(known, &value, 0, most)))
+    let least = u64::from(known == "size");
+    Err(thrown(Error::field_out_of_range(known, &value, least, most)))
 }
 
 /// Returns the version of the package.

@@ -339,12 +339,17 @@ test('every type matches the vectors', () => {
   }
 });
 
-// Returns both versions of TypeORM with the functions that are defined for them.
+// Returns both versions of TypeORM with the functions that use them.
 async function bothTypeorms() {
   const { resolve } = createRequire(import.meta.url);
-  const types = join(dirname(resolve('flakeid-core')), 'frameworks/typeorm-types.js');
-  const { default: shared } = await import(types);
-  return [typeorm1, typeorm03].map((library) => ({ library, ...shared.defineTypeorm(library) }));
+  const folder = join(dirname(resolve('flakeid-core')), 'frameworks');
+  const module = readFileSync(join(folder, 'typeorm.mjs'), 'utf8');
+  writeFileSync(join(folder, 'typeorm-0.3.mjs'), module.replace("'typeorm'", "'typeorm-0.3'"));
+  const of03 = await import(join(folder, 'typeorm-0.3.mjs'));
+  return [
+    { library: typeorm1, ...typeorm },
+    { library: typeorm03, ...of03 },
+  ];
 }
 
 test('both versions of TypeORM filter rows by time', async () => {
@@ -599,11 +604,13 @@ test('the programs of the guide run without errors', () => {
 
 test('require loads the same framework modules', () => {
   const require = createRequire(import.meta.url);
-  assert.equal(require('flakeid-core/json').IdText, IdText);
+  const { IdText: Required } = require('flakeid-core/json');
+  assert.equal(
+    new Required({ prefix: 'order' }).read(new IdText({ prefix: 'order' }).write(ID)),
+    ID,
+  );
   assert.equal(require('flakeid-core/zod').flakeId().parse(`${ID}`), ID);
-  assert.equal(require('flakeid-core/kysely').FlakeIdPlugin, kysely.FlakeIdPlugin);
-  assert.equal(require('flakeid-core/prisma').flakeIds, prisma.flakeIds);
-  for (const name of ['drizzle', 'typeorm']) {
+  for (const name of ['drizzle', 'kysely', 'prisma', 'typeorm']) {
     assert.equal(typeof require(`flakeid-core/${name}`).createdBetween, 'function');
   }
 });

@@ -53,20 +53,21 @@ struct Group {
 struct Codes {
     errors: Vec<Properties>,
     c_only: Vec<Properties>,
+    javascript_only: Vec<Properties>,
 }
 
 /// The properties of a code.
 #[derive(Deserialize)]
 struct Properties {
     code: String,
-    c: u32,
+    c: Option<u32>,
     retry: Option<bool>,
     python: Option<String>,
 }
 
 impl Codes {
     fn all(&self) -> impl Iterator<Item = &Properties> {
-        self.errors.iter().chain(&self.c_only)
+        self.errors.iter().chain(&self.c_only).chain(&self.javascript_only)
     }
 }
 

@@ -1,4 +1,4 @@
-// Builds the application with both bundlers of Next.js, and requests IDs from it.
+// Builds the application with both bundlers of Next.js, and requests IDs from it, in Node and in its edge runtime.
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -8,6 +8,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+
+import { Broker, TOKEN } from './harness/broker.mjs';
 
 const NEXT = 'node_modules/next/dist/bin/next';
 
@@ -36,10 +38,12 @@ function temporaryFolder(t) {
 // Starts a server, requests IDs from a route and from a page, and checks that the IDs are distinct.
 async function check(t, cwd, program) {
   const port = await freePort();
+  const broker = await Broker.start(t);
   const env = {
     ...process.env,
     NEXT_TELEMETRY_DISABLED: '1',
     FLAKEID_STORE: `sqlite://${temporaryFolder(t)}/flakeid.db`,
+    FLAKEID_BROKER: `http://:${TOKEN}@${broker.address}`,
     PORT: `${port}`,
     HOSTNAME: '127.0.0.1',
   };
@@ -70,6 +74,14 @@ async function check(t, cwd, program) {
     ids.add(/id=(\d+)/.exec(await (await fetch(origin)).text())[1]);
   }
   assert.equal(ids.size, 20);
+  for (let turn = 0; turn < 10; turn += 1) {
+    const edge = await fetch(`${origin}/api/edge`);
+    assert.equal(edge.status, 200, output);
+    const { refused, id, leased } = await edge.json();
+    assert.equal(refused, 'FLAKEID_INVALID_OPTION');
+    ids.add(/^order_(\d+)$/.exec(id)[1]).add(leased);
+  }
+  assert.equal(ids.size, 40);
   server.kill();
   await ended;
 }

@@ -22,21 +22,21 @@ function run(t, passed, program, ...options) {
   assert.match(stdout + stderr, new RegExp(`${passed} passed`));
 }
 
-test('Jest runs tests of both packages in one process', (t) => {
+test('Jest runs tests with the add-on and with WebAssembly in one process', (t) => {
   run(t, 6, 'jest/bin/jest.js', '--rootDir=jest', '--runInBand');
 });
 
-test('Jest runs tests of both packages in several processes', (t) => {
+test('Jest runs tests with the add-on and with WebAssembly in several processes', (t) => {
   run(t, 6, 'jest/bin/jest.js', '--rootDir=jest', '--maxWorkers=2');
 });
 
 for (const pool of ['threads', 'forks']) {
-  test(`Vitest runs tests of both packages in ${pool}`, (t) => {
+  test(`Vitest runs tests with the add-on and with WebAssembly in ${pool}`, (t) => {
     run(t, 6, 'vitest/vitest.mjs', 'run', '--dir=vitest', `--pool=${pool}`);
   });
 }
 
-test('Vitest runs tests of both packages without isolation', (t) => {
+test('Vitest runs tests with the add-on and with WebAssembly without isolation', (t) => {
   run(t, 6, 'vitest/vitest.mjs', 'run', '--dir=vitest', '--no-isolate');
 });
 

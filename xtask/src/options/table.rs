@@ -9,8 +9,8 @@ use toml::Value;
 const PLACE: &str = "options.toml";
 
 /// The handles that have options, the structs of C, and IDs.
-pub(super) const HANDLES: [&str; 7] =
-    ["generator", "lease", "fetch", "ring", "namespace", "struct", "id"];
+pub(super) const HANDLES: [&str; 8] =
+    ["generator", "lease", "fetch", "ring", "namespace", "struct", "id", "instance"];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -12,7 +12,7 @@ use super::artifact::{Artifact, PLATFORM, VERSION, absolute, empty_folder, stop,
 use crate::npm::{install_once_from, npm};
 use crate::platform::Target;
 use crate::python::{self, Wheel};
-use crate::{jar, node, publish, wasm};
+use crate::{jar, node, publish};
 
 /// The folder with the versions of the tools that only the rehearsal needs.
 const PINS: &str = "xtask/rehearsal";
@@ -91,7 +91,7 @@ pub(super) fn python(target: &Target) -> Result<Vec<Artifact>, Failed> {
 /// Publishes the packages to a private registry, and installs them from there in an empty folder.
 pub(super) fn npm_packages(target: &Target) -> Result<Vec<Artifact>, Failed> {
     node::build(target)?;
-    let tarballs = [node::paths(target), vec![wasm::built_tarball()?]].concat();
+    let tarballs = node::paths(target);
     install_once_from(VERDACCIO, &format!("{PINS}/package-lock.json"), || {
         files::empty(VERDACCIO)?;
         for file in ["package.json", "package-lock.json", ".npmrc"] {
@@ -135,13 +135,12 @@ fn through_registry(folder: &str, listens: &str, tarballs: &[String]) -> Outcome
         npm(&["publish", "--access", "public", tarball]).within(&project).run()?;
     }
     npm(&["init", "-y", "--silent"]).within(&project).run()?;
-    let named = ["flakeid-core", "flakeid-wasm"].map(|name| format!("{name}@{VERSION}"));
-    npm(&["install", "--silent", &named[0], &named[1]]).within(&project).run()?;
+    npm(&["install", "--silent", &format!("flakeid-core@{VERSION}")]).within(&project).run()?;
     let example = files::text("examples/quickstart.mjs")?;
     files::write(format!("{project}/native.mjs"), &example)?;
     files::write(
         format!("{project}/wasm.mjs"),
-        example.replace("'flakeid-core'", "'flakeid-wasm'"),
+        example.replace("'flakeid-core'", "'flakeid-core/wasm'"),
     )?;
     for program in ["native.mjs", "wasm.mjs"] {
         Step::new("node", &[program]).within(&project).run()?;

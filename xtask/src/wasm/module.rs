@@ -36,8 +36,8 @@ const WASM: &str = "flakeid-wasm";
 /// The C library, which the Go module without cgo contains.
 const C: &str = "flakeid-c";
 
-/// The modules of the npm package. Leases are in a separate module, so that the module without
-/// leases stays small.
+/// The modules of the npm package. The second one contains only leases, so that programs without
+/// leases download less.
 pub(super) const MODULES: [Module; 2] = [
     Module { name: "flakeid", package: WASM, features: &[], most_bytes: 40 * 1024 },
     Module {
@@ -52,7 +52,7 @@ pub(super) const MODULES: [Module; 2] = [
 pub(super) const PAGE: Module =
     Module { name: "flakeid_page", package: "flakeid-page", features: &[], most_bytes: 72 * 1024 };
 
-/// Writes `node/` and `web/` to the folder of the JavaScript, with the same modules in both.
+/// Writes the modules and their JavaScript to the folder `GLUE`.
 pub(super) fn make(modules: &[Module]) -> Outcome {
     packages::ensure(&[("wasm-opt", "binaryen"), ("gzip", "gzip")])?;
     let compiler = Compiler::find()?;
@@ -70,15 +70,13 @@ fn make_one(compiler: Compiler, module: &Module) -> Outcome {
         .env("CARGO_PROFILE_DEV_DEBUG", "false")
         .env("CARGO_TARGET_DIR", target_folder())
         .run()?;
-    let [node, web] = ["node", "web"].map(|folder| format!("{GLUE}/{folder}/{name}_bg.wasm"));
-    if files::bytes(&node)? != files::bytes(&web)? {
-        return Err(Failed("the modules for Node and for the web differ".to_owned()));
-    }
+    let linked = format!("{GLUE}/{name}_bg.wasm");
+    let optimised = format!("{GLUE}/{name}.wasm");
     Step::new("wasm-opt", &["-O3", "--strip-producers", "--strip-target-features"])
         .args(&FEATURES)
-        .args(&[&node, "-o", &node])
+        .args(&[&linked, "-o", &optimised])
         .run()?;
-    check_size(module, &files::bytes(&node)?)
+    check_size(module, &files::bytes(&optimised)?)
 }
 
 /// Compiles the C library for the Go module without cgo. Returns the path of the module.
@@ -104,9 +102,14 @@ pub(crate) fn lint() -> Outcome {
     match Compiler::find()? {
         // The profile matches the build, so that macros are compiled once for both.
         Compiler::Rustup => {
-            let profile = ["--profile", "wasm", "--all-features", "--", "-D", "warnings"];
-            [WASM, PAGE.package, C].iter().try_for_each(|package| {
-                Compiler::Rustup.cargo("clippy", package)?.args(&profile).run()
+            let profile = ["--profile", "wasm"];
+            let all = "--all-features";
+            // Both modules of the npm package have parts that the other one omits.
+            let packages =
+                [(WASM, all), (WASM, "--no-default-features"), (PAGE.package, all), (C, all)];
+            packages.iter().try_for_each(|(package, features)| {
+                let step = Compiler::Rustup.cargo("clippy", package)?.args(&profile);
+                step.args(&[features, "--", "-D", "warnings"]).run()
             })
         }
         Compiler::Debian => {

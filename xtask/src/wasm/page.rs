@@ -20,16 +20,13 @@ pub(crate) fn build() -> Outcome {
     files::empty(WORK)?;
     files::copy_folder("bindings/page/web", WORK)?;
     files::make_folder(format!("{WORK}/glue"))?;
-    // Only Node's copy of the module is optimised. The two copies are otherwise the same.
-    for (folder, name) in
-        [("web", format!("{}.js", PAGE.name)), ("node", format!("{}_bg.wasm", PAGE.name))]
-    {
-        files::copy(format!("{GLUE}/{folder}/{name}"), format!("{WORK}/glue/{name}"))?;
+    for name in [format!("{}.js", PAGE.name), format!("{}.wasm", PAGE.name)] {
+        files::copy(format!("{GLUE}/{name}"), format!("{WORK}/glue/{name}"))?;
     }
     npm(&["--prefix", WORK, "ci", "--silent"]).run()?;
     files::make_folder("target/dist/page")?;
     let out = files::shown(&root().join(PAGE_FILE))?;
-    let module = format!("glue/{}_bg.wasm", PAGE.name);
+    let module = format!("glue/{}.wasm", PAGE.name);
     Step::new("node", &["build.mjs", &module, &out]).within(WORK).run()
 }
 

@@ -1,5 +1,4 @@
-//! Writes a WebAssembly module and its JavaScript glue, once for Node's `require` (in `node/`) and once as an ES module
-//! (in `web/`).
+//! Writes a WebAssembly module and its JavaScript glue, which is an ES module.
 //!
 //! The command line is `flakeid-wasm-glue <compiled.wasm> <folder> <name>`.
 
@@ -33,19 +32,16 @@ fn generate(input: &Path, folder: &Path, name: &str) -> Result<(), String> {
     let module = without_custom(&compiled, "target_features")
         .ok_or_else(|| format!("{} is not a WebAssembly module", input.display()))?;
     let say = |error| format!("{error:?}");
-    bindgen(&module, name).nodejs(true).map_err(say)?.generate(folder.join("node")).map_err(say)?;
-    bindgen(&module, name).web(true).map_err(say)?.generate(folder.join("web")).map_err(say)
-}
-
-fn bindgen(module: &[u8], name: &str) -> Bindgen {
-    let mut bindgen = Bindgen::new();
-    bindgen
-        .input_bytes(name, module.to_vec())
+    Bindgen::new()
+        .input_bytes(name, module)
         .typescript(false)
         .remove_name_section(true)
         .remove_producers_section(true)
-        .omit_default_module_path(true);
-    bindgen
+        .omit_default_module_path(true)
+        .web(true)
+        .map_err(say)?
+        .generate(folder)
+        .map_err(say)
 }
 
 /// The length of a module's magic number and version, in bytes.

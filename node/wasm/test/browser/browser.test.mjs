@@ -12,7 +12,7 @@ test('a page and its worker pass all checks', { timeout: 120_000 }, async (t) =>
   const complaints = [];
   page.on('pageerror', (error) => complaints.push(`${error.message} ${error.stack}`));
   page.on('console', (message) => complaints.push(message.text()));
-  await page.goto(`${origin}/test/page.html`);
+  await page.goto(`${origin}/test/page.html?module=./checks.js`);
   const result = await resultOf(page, complaints, 10_000);
   assert.deepEqual(
     result.map(({ agent }) => agent),

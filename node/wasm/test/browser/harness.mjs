@@ -17,6 +17,8 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // A host whose pages are not a secure context.
+  '--host-resolver-rules=MAP insecure.test 127.0.0.1',
 ];
 
 const TYPES = {
@@ -28,7 +30,7 @@ const TYPES = {
 };
 
 const root = process.env.FLAKEID_ROOT ?? new URL('../../../..', import.meta.url).pathname;
-const installed = createRequire(import.meta.url).resolve('flakeid-wasm/package.json');
+const installed = createRequire(import.meta.url).resolve('flakeid-core/package.json');
 
 const FOLDERS = {
   '/package/': installed.slice(0, -'package.json'.length),
@@ -79,6 +81,7 @@ export async function resultOf(page, complaints, timeout) {
       throw new Error(`no result: ${error.message} ${complaints.join('\n')}`);
     });
   const result = await page.evaluate('window.result');
-  if (result.error !== undefined) throw new Error(result.error);
+  const failed = [result].flat().find(({ error }) => error !== undefined);
+  if (failed !== undefined) throw new Error(failed.error);
   return result;
 }

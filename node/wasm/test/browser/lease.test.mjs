@@ -13,8 +13,8 @@ test('a page and its worker lease nodes', { timeout: 60_000 }, async (t) => {
     const page = await browser.newPage();
     const complaints = [];
     page.on('console', (message) => complaints.push(message.text()));
-    const asked = new URLSearchParams({ url: broker.url, token: TOKEN });
-    await page.goto(`${origin}/test/leasing.html?${asked}`);
+    const asked = new URLSearchParams({ module: './leasing.js', url: broker.url, token: TOKEN });
+    await page.goto(`${origin}/test/page.html?${asked}`);
     return { page, complaints };
   };
 

@@ -1,7 +1,7 @@
 // Leases nodes from a broker with the installed package. This file runs in a page and in its
 // worker.
 
-import { Generator } from '/package/web/leased.js';
+import { Generator } from '/package/wasm/browser-entry.mjs';
 
 function sleep(ms) {
   return new Promise((resolve) => {
@@ -9,7 +9,8 @@ function sleep(ms) {
   });
 }
 
-export async function run(url, token) {
+export async function run(_agent, asked) {
+  const [url, token] = [asked.get('url'), asked.get('token')];
   const generators = await Promise.all([1, 2].map(() => Generator.lease(url, { token })));
   const ids = [];
   for (let turn = 0; turn < 30; turn += 1) {

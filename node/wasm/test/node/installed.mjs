@@ -1,19 +1,33 @@
-// Access to the internals of the installed package, and further instances of it.
+// Access to the internals of the installed package, and further instances of its module.
 
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, sep } from 'node:path';
+import worker_threads from 'node:worker_threads';
 
 const require = createRequire(import.meta.url);
-const folder = dirname(require.resolve('flakeid-wasm/package.json'));
+const file = require.resolve('flakeid-core/wasm');
+const { version } = JSON.parse(readFileSync(require.resolve('flakeid-core/package.json'), 'utf8'));
+const INSTANCE = Symbol.for(`flakeid ${version}`);
 
-// The functions of the shared instance's module.
-export const glue = require(`${folder}/lib/flakeid.js`);
+require(file);
 
-// Returns another instance, as a second copy of the package would create it.
+// The functions of the shared instance.
+export const { core: glue } = worker_threads[INSTANCE];
+
+// Returns another copy of the package, as a test runner or a second folder would load it.
+export function anotherCopy() {
+  const known = require.cache[file];
+  delete require.cache[file];
+  const copy = require(file);
+  require.cache[file] = known;
+  return copy;
+}
+
+// Returns a copy with an instance of its own, as another version of the package would create it.
 export function anotherInstance() {
-  const known = Object.entries(require.cache).filter(([path]) => path.startsWith(folder + sep));
-  for (const [path] of known) delete require.cache[path];
-  const instance = { flakeid: require('flakeid-wasm'), glue: require(`${folder}/lib/flakeid.js`) };
-  Object.assign(require.cache, Object.fromEntries(known));
+  const shared = worker_threads[INSTANCE];
+  delete worker_threads[INSTANCE];
+  const instance = { flakeid: anotherCopy(), glue: worker_threads[INSTANCE].core };
+  worker_threads[INSTANCE] = shared;
   return instance;
 }

@@ -1,17 +1,19 @@
-// Tests that several instances share no state, as the README promises.
+// Tests that no two instances in a process issue IDs of one fixed node.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 
-import flakeid from 'flakeid-wasm';
+import flakeid from 'flakeid-core/wasm';
 
-import { anotherInstance } from './installed.mjs';
+import { anotherCopy, anotherInstance } from './installed.mjs';
 
 const require = createRequire(import.meta.url);
+const IN_USE = { name: 'FlakeIdError', code: 'FLAKEID_NODE_IN_USE' };
 
-// Runs `body` at one fixed time, so that a position that instances share shows in their IDs.
+// Runs `body` at one fixed time, so that positions that instances do not share lead to equal IDs.
 function atOnce(body) {
   const original = Date.now;
   const start = original();
@@ -26,29 +28,57 @@ function atOnce(body) {
   }
 }
 
-test('an instance is created once for all entries', () => {
-  assert.equal(require('flakeid-wasm'), flakeid);
-  const { flakeid: other } = anotherInstance();
-  assert.notEqual(other, flakeid);
-  assert.notEqual(other.Generator, flakeid.Generator);
-  assert.equal(require('flakeid-wasm'), flakeid);
+test('copies of the package in a thread share one instance', () => {
+  const copy = anotherCopy();
+  assert.notEqual(copy.Generator, flakeid.Generator);
+  assert.equal(require('flakeid-core/wasm'), flakeid);
+  atOnce((after) => {
+    const generators = [flakeid, copy, flakeid].map(
+      ({ Generator }) => new Generator({ node: 601 }),
+    );
+    after(1);
+    const ids = generators.flatMap((generator) => generator.nextIds(1000));
+    assert.equal(new Set(ids).size, 3000);
+  });
 });
 
-test('two instances repeat IDs with one node, but not with two nodes', () => {
+test('a second instance is refused a node, and gets another one', () => {
   const { flakeid: other } = anotherInstance();
   atOnce((after) => {
-    const made = [
-      new flakeid.Generator({ node: 601 }),
-      new other.Generator({ node: 601 }),
-      new other.Generator({ node: 602 }),
-      // Generators of one node in one instance share one position.
-      new flakeid.Generator({ node: 601 }),
-    ];
+    const one = new flakeid.Generator({ node: 602 });
+    const refused = { ...IN_USE, message: /^node: 602 is in use .* lease the nodes/ };
+    assert.throws(() => new other.Generator({ node: 602 }), refused);
+    // The name of the layout and the split of the node do not distinguish IDs.
+    const layout = 't41.n10.s12@1288834974657/1ms';
+    assert.throws(() => new other.Generator({ node: 602, layout }), IN_USE);
+    assert.throws(() => new other.Generator({ datacenter: 18, worker: 26 }), IN_USE);
+    const two = new other.Generator({ node: 603 });
+    assert.throws(() => new flakeid.Generator({ node: 603 }), IN_USE);
     after(1);
-    const [one, same, different, sharing] = made.map((generator) => generator.nextIds(1000));
-    assert.deepEqual(same, one, 'instances with one node repeat IDs');
-    assert.equal(new Set([...one, ...different, ...sharing]).size, 3000);
-    assert.ok(sharing[0] > one.at(-1));
+    assert.equal(new Set([...one.nextIds(1000), ...two.nextIds(1000)]).size, 2000);
+  });
+});
+
+test('a node stays claimed after its generator is closed', async () => {
+  const { flakeid: other } = anotherInstance();
+  const generator = new flakeid.Generator({ node: 604 });
+  await generator.close();
+  assert.throws(() => new other.Generator({ node: 604 }), IN_USE);
+  assert.ok(new flakeid.Generator({ node: 604 }).nextId() > 0n);
+});
+
+test('manual clocks, windows and exclusive nodes are not claimed', () => {
+  const { flakeid: other } = anotherInstance();
+  const window = { start: 0, fence: 2 ** 40 };
+  for (const { Generator, ManualClock } of [flakeid, other]) {
+    const clock = new ManualClock(1_600_000_000_000);
+    assert.ok(new Generator({ node: 605, clock }).nextId() > 0n);
+    assert.ok(new Generator({ node: 605, window }).nextId() > 0n);
+    assert.ok(new Generator({ node: 605, exclusive: true }).nextId() > 0n);
+  }
+  assert.throws(() => new flakeid.Generator({ node: 605, exclusive: 1 }), {
+    code: 'ERR_INVALID_ARG_TYPE',
+    message: /^exclusive must be a boolean/,
   });
 });
 
@@ -94,39 +124,61 @@ test('an instance rejects objects of another instance', () => {
   );
 });
 
-test('retiring a generator does not affect other instances', () => {
-  const { flakeid: other } = anotherInstance();
-  const [mine, yours] = [new flakeid.Generator({ node: 603 }), new other.Generator({ node: 603 })];
-  mine.retire();
-  assert.throws(() => mine.nextId(), { code: 'FLAKEID_CLOSED' });
-  assert.ok(yours.nextId() > 0n);
-});
+// A worker that opens a generator, and reports its IDs or the code of the error.
+const WORKER = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const { now, options, path } = workerData;
+  const { Generator } = require(path);
+  const ids = () => {
+    Date.now = () => now;
+    const generator = new Generator(options);
+    Date.now = () => now + 1;
+    return generator.nextIds(1000);
+  };
+  try {
+    parentPort.postMessage(ids());
+  } catch ({ code, message }) {
+    parentPort.postMessage([code, message]);
+  }
+`;
 
-function inWorker(node, now) {
-  const source = `
-    const { parentPort, workerData } = require('node:worker_threads');
-    if (workerData.now !== undefined) Date.now = () => workerData.now;
-    const { Generator } = require(${JSON.stringify(require.resolve('flakeid-wasm'))});
-    const generator = new Generator({ node: workerData.node });
-    if (workerData.now !== undefined) workerData.now += 1;
-    parentPort.postMessage(generator.nextIds(workerData.count));
-  `;
+function inWorker(options, now) {
+  const workerData = { now, options, path: require.resolve('flakeid-core/wasm') };
   return new Promise((resolve, reject) => {
-    const worker = new Worker(source, {
-      eval: true,
-      workerData: { node, now, count: now === undefined ? 20_000 : 1000 },
-    });
+    const worker = new Worker(WORKER, { eval: true, workerData });
     worker.once('message', resolve);
     worker.once('error', reject);
   });
 }
 
-test('every worker has its own instance', async () => {
+test('of two workers on one node, one is refused', async () => {
   const now = 1_800_000_000_000;
-  const [one, same] = await Promise.all([inWorker(604, now), inWorker(604, now)]);
-  assert.equal(one.length, 1000);
-  assert.deepEqual(same, one, 'instances with one node repeat IDs');
-  const lists = await Promise.all([605, 606, 607].map((node) => inWorker(node)));
-  lists.push(new flakeid.Generator({ node: 608 }).nextIds(20_000));
-  assert.equal(new Set(lists.flat()).size, 80_000);
+  const both = await Promise.all([inWorker({ node: 606 }, now), inWorker({ node: 606 }, now)]);
+  const [refused, made] = both.sort((one, other) => one.length - other.length);
+  assert.equal(refused[0], IN_USE.code);
+  assert.equal(new Set(made).size, 1000);
+  // The worker that made IDs has ended, but its last tick is not known.
+  assert.throws(() => new flakeid.Generator({ node: 606 }), IN_USE);
+});
+
+test('a worker is refused a node of the main thread', async () => {
+  const generator = new flakeid.Generator({ node: 607 });
+  assert.equal((await inWorker({ node: 607 }, Date.now()))[0], IN_USE.code);
+  const other = await inWorker({ node: 608 }, Date.now());
+  assert.equal(new Set([...other, ...generator.nextIds(1000)]).size, 2000);
+});
+
+test('a worker that cannot see other instances needs the word of the program', () => {
+  const program = `
+    const { Worker } = require('node:worker_threads');
+    const path = ${JSON.stringify(require.resolve('flakeid-core/wasm'))};
+    for (const options of [{ node: 1 }, { node: 1, exclusive: true }]) {
+      const workerData = { now: 1_800_000_000_000, options, path };
+      const worker = new Worker(${JSON.stringify(WORKER)}, { eval: true, workerData });
+      worker.once('message', ([first, second]) => console.log(typeof first, first, second));
+    }
+  `;
+  const printed = execFileSync(process.execPath, ['-e', program], { encoding: 'utf8' });
+  assert.match(printed, /^string FLAKEID_INVALID_OPTION exclusive: missing: .* node 1,/m);
+  assert.match(printed, /^bigint /m);
 });

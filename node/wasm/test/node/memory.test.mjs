@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-import flakeid from 'flakeid-wasm';
+import flakeid from 'flakeid-core/wasm';
 
 import { glue } from './installed.mjs';
 

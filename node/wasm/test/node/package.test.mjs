@@ -1,44 +1,89 @@
-// Tests of the behaviour that only the WebAssembly package has: how it is loaded, and how it waits.
+// Tests of the behaviour that only WebAssembly has: how it is loaded, and how it waits.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 
-import flakeid, * as named from 'flakeid-wasm';
-import { init } from 'flakeid-wasm/init';
+import flakeid, * as named from 'flakeid-core/wasm';
 
 const require = createRequire(import.meta.url);
+const folder = require.resolve('flakeid-core/package.json').replace('package.json', '');
 
-test('require and import share one instance', async () => {
-  assert.equal(require('flakeid-wasm'), flakeid);
-  assert.equal(await init(), flakeid);
-  assert.deepEqual(
-    Object.keys(named)
-      .filter((name) => name !== 'default')
-      .sort(),
-    Object.keys(flakeid).sort(),
-  );
-});
-
-test('the web entry exports the same names', () => {
-  const web = readFileSync(
-    require.resolve('flakeid-wasm/package.json').replace('package.json', 'web/index.js'),
-    'utf8',
-  );
-  const [, names] = /export const \{([^}]+)\} = flakeid;/.exec(web);
-  assert.deepEqual(names.match(/\w+/g).sort(), Object.keys(flakeid).sort());
+test('require and import share one instance', () => {
+  assert.equal(require('flakeid-core/wasm'), flakeid);
+  const { default: _, ...all } = named;
+  assert.deepEqual(Object.keys(all).sort(), Object.keys(flakeid).sort());
 });
 
 test('init accepts bytes, a module and the default source', async () => {
-  const folder = require.resolve('flakeid-wasm/package.json').replace('package.json', '');
-  const bytes = readFileSync(require.resolve('flakeid-wasm/flakeid.wasm'));
-  const web = await import(`${folder}web/init.js`);
+  const bytes = readFileSync(require.resolve('flakeid-core/flakeid.wasm'));
+  const web = await import(`${folder}wasm/init.mjs`);
   await assert.rejects(web.init(new Uint8Array([1, 2, 3])), WebAssembly.CompileError);
   const api = await web.init(await WebAssembly.compile(bytes));
   assert.equal(await web.init(), api);
-  const id = new api.Generator({ node: 3 }).nextId();
+  const id = new api.Generator({ node: 3, exclusive: true }).nextId();
   assert.equal(flakeid.decode(id).node, 3);
+});
+
+// Runs a statement with the main entry on another platform.
+function onPlatform(platform, arch, statement) {
+  const pretend = `
+    Object.defineProperty(process, 'platform', { value: '${platform}' });
+    Object.defineProperty(process, 'arch', { value: '${arch}' });
+    const flakeid = require('flakeid-core');
+  `;
+  const program = `${pretend} const pretend = ${JSON.stringify(pretend)}; ${statement}`;
+  return spawnSync(process.execPath, ['-e', program], { encoding: 'utf8' });
+}
+
+test('Node uses WebAssembly on platforms without an add-on, and warns once', () => {
+  const again = `
+    delete require.cache[require.resolve('flakeid-core')];
+    const { Generator } = require('flakeid-core');
+    const { Worker } = require('node:worker_threads');
+    new Worker(pretend + 'new flakeid.Generator({ node: 2 }).nextId()', { eval: true });
+    console.log(Generator === flakeid.Generator, new Generator({ node: 1 }).nextId());
+  `;
+  for (const [platform, arch] of [
+    ['freebsd', 'x64'],
+    ['linux', 'riscv64'],
+    ['win32', 'arm64'],
+  ]) {
+    const { status, stdout, stderr } = onPlatform(platform, arch, again);
+    assert.equal(status, 0, stderr);
+    assert.match(stdout, /^true \d+n\n$/);
+    const warnings = stderr.match(/FLAKEID_WEBASSEMBLY/g);
+    assert.equal(warnings.length, 1, stderr);
+    assert.match(stderr, /no add-on flakeid-core-.*WebAssembly/);
+  }
+});
+
+test('a platform whose package is missing fails with an error that names the package', () => {
+  const { status, stderr } = onPlatform('win32', 'x64', '');
+  assert.equal(status, 1);
+  assert.match(stderr, /cannot find its package flakeid-core-win32-x64-msvc/);
+});
+
+test('calls that need the add-on fail with an error that names it', async () => {
+  const { BufferedGenerator, CachedGenerator, Generator, LocalGenerator, createNamespace } =
+    flakeid;
+  const generator = new Generator({ node: 1000 });
+  const refused = (name) => ({
+    code: 'FLAKEID_INVALID_OPTION',
+    message: new RegExp(`^${name} needs the native add-on`),
+  });
+  assert.throws(() => new CachedGenerator(generator), refused('CachedGenerator'));
+  await assert.rejects(createNamespace('sqlite://a.db', 'a'), refused('createNamespace'));
+  await assert.rejects(Generator.auto(), refused('a lease from a store'));
+  await assert.rejects(Generator.lease('postgresql://db'), refused('a lease from a store'));
+  const ids = [new LocalGenerator(generator), new BufferedGenerator(generator)].flatMap((handle) =>
+    Array.from({ length: 10_000 }, () => handle.nextId()),
+  );
+  assert.equal(new Set([...ids, generator.nextId()]).size, 20_001);
+  generator.retire();
+  assert.throws(() => generator.buffered().nextId(), { code: 'FLAKEID_CLOSED' });
 });
 
 test('generators of one node share their position', () => {

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import flakeid from 'flakeid-wasm';
+import flakeid from 'flakeid-core/wasm';
 
 import { anotherInstance } from './installed.mjs';
 

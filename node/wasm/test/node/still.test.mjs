@@ -54,21 +54,21 @@ function check(assert, { Generator, ManualClock }, node) {
 }
 
 test('calls fail on a thread that sleeps while its clocks stand still', async () => {
-  check(assert, await import('flakeid-wasm'), 910);
+  check(assert, await import('flakeid-core/wasm'), 910);
 });
 
 test('calls fail on a thread that spins while its clocks stand still', async () => {
   const code = `
     const assert = require('node:assert/strict');
     Atomics.wait = () => { throw new TypeError('Atomics.wait cannot be called in this context'); };
-    (${check})(assert, require('flakeid-wasm'), 911);
+    (${check})(assert, require('flakeid-core/wasm'), 911);
   `;
   const worker = new Worker(code, { eval: true });
   assert.deepEqual(await once(worker, 'exit'), [0]);
 });
 
 test('an asynchronous call fails if only the time of day stands still', async () => {
-  const { Generator } = await import('flakeid-wasm');
+  const { Generator } = await import('flakeid-core/wasm');
   const realNow = Date.now;
   const wall = Date.now();
   Date.now = () => wall;

@@ -34,17 +34,21 @@ fn codes_part(table: &Table, codes: &Codes) -> String {
     let mut part = String::new();
     for code in &table.code {
         let Some(known) = codes.all().find(|known| known.code == code.code) else { continue };
+        let status = known.c.map_or_else(
+            || "Only in JavaScript".to_owned(),
+            |number| format!("Status {number} in C"),
+        );
         let retry = match known.retry {
             Some(true) => "; the same call may succeed later",
             Some(false) => "; a repeated call fails again",
-            None => "; only in C",
+            None if known.c.is_some() => "; only in C",
+            None => "",
         };
         let python = known.python.as_ref().map(|name| format!(", `{name}` in Python"));
         _ = write!(
             part,
-            "\n## `{}`\n\nStatus {} in C{}{retry}.\n\n{}\n\n{}\n",
+            "\n## `{}`\n\n{status}{}{retry}.\n\n{}\n\n{}\n",
             code.code,
-            known.c,
             python.unwrap_or_default(),
             filled(&code.meaning),
             filled(&format!("**Next step:** {}", code.next))

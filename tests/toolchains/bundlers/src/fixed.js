@@ -1,6 +1,6 @@
 // A page that generates IDs of a fixed node.
 
-import { Generator, decode } from 'flakeid-wasm';
+import { Generator, decode } from 'flakeid-core';
 
 const generator = new Generator({ node: 7 });
 const ids = await generator.nextIdsAsync(1000);

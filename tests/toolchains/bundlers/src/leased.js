@@ -1,6 +1,6 @@
 // A page that leases a node from the broker that its address names.
 
-import { Generator } from 'flakeid-wasm/lease';
+import { Generator } from 'flakeid-core';
 
 const { url, token } = Object.fromEntries(new URLSearchParams(location.search));
 try {

@@ -1,12 +1,13 @@
-// The page of leased.js for bundlers that do not read import.meta.url. A loader returns the address of the
-// WebAssembly file.
+// The page of leased.js for bundlers that do not read import.meta.url. A loader returns the addresses of
+// the WebAssembly files.
 
-import file from 'flakeid-wasm/flakeid_lease.wasm';
-import { init } from 'flakeid-wasm/lease/init';
+import core from 'flakeid-core/flakeid.wasm';
+import leases from 'flakeid-core/flakeid_lease.wasm';
+import { init } from 'flakeid-core/init';
 
 const { url, token } = Object.fromEntries(new URLSearchParams(location.search));
 try {
-  const { Generator } = await init(file);
+  const { Generator } = await init(core, leases);
   const generator = await Generator.lease(url, { token });
   const ids = await generator.nextIdsAsync(1000);
   window.result = { nodes: [generator.node], ids: ids.map(String) };

@@ -167,7 +167,7 @@ pub(crate) struct Languages {
     /// Python.
     #[arg(long)]
     python: Option<PathBuf>,
-    /// The folder of the npm package flakeid-wasm. With --brokers, some of the members use this
+    /// The folder of the npm package flakeid-core, with its WebAssembly. With --brokers, some of the members use this
     /// package.
     #[arg(long)]
     wasm: Option<PathBuf>,

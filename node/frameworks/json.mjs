@@ -1,3 +1,0 @@
-import json from './json.js';
-
-export const { IdText, jsonIds, parseJson } = json;

@@ -1,3 +1,0 @@
-import kysely from './kysely.js';
-
-export const { FlakeIdPlugin, createdBetween } = kysely;

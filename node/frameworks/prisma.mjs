@@ -1,3 +1,0 @@
-import prisma from './prisma.js';
-
-export const { createdBetween, flakeIds } = prisma;

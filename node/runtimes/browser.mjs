@@ -1,0 +1,3 @@
+import { init } from './init.mjs';
+
+export default await init();

@@ -1,4 +1,0 @@
-export * from './index.js';
-
-import flakeid = require('./index.js');
-export default flakeid;

@@ -1,4 +1,0 @@
-export * from './lease.js';
-
-import flakeid = require('./lease.js');
-export default flakeid;
