@@ -49,7 +49,11 @@ test('every panel fits phones and wide screens, in dark and light colours', asyn
       assert.deepEqual(await violations(page), [], `${name}, ${device}, ${scheme}`);
       assert.equal(await isTooWide(page), false, `${name} is wider than a ${device} screen`);
       assert.deepEqual(await cutTabs(page), [], `tabs of ${name} beyond a ${device} screen`);
-      assert.equal(await page.locator('.scroll[tabindex="0"]').count(), 0, `${name} has a table that is cut`);
+      assert.equal(
+        await page.locator('.scroll[tabindex="0"]').count(),
+        0,
+        `${name} has a table that is cut`,
+      );
       await screenshot(page, `page-${name}-${device}-${scheme}`);
     }
   }

@@ -38,7 +38,7 @@ pub fn random_restores_repeat_no_tick(under_test: &dyn StoreUnderTest, rounds: u
 
 /// The counts of a campaign.
 #[derive(Debug, Default)]
-pub struct Counts {
+struct Counts {
     grants: u32,
     restores: u32,
     restores_before_the_first_grant: u32,
@@ -51,7 +51,7 @@ pub struct Counts {
 ///
 /// # Panics
 /// If the store grants a tick twice.
-pub fn restore_in_round(
+fn restore_in_round(
     under_test: &dyn StoreUnderTest,
     round: u32,
     counts: &mut Counts,
