@@ -37,8 +37,15 @@ pub fn random_restores_repeat_no_tick(under_test: &dyn StoreUnderTest, rounds: u
 }
 
 /// The counts of a campaign.
+///
+/// ```
+/// use flakeid_conformance::campaigns::Counts;
+///
+/// let counts = Counts::default();
+/// assert!(format!("{counts:?}").contains("restores: 0"));
+/// ```
 #[derive(Debug, Default)]
-struct Counts {
+pub struct Counts {
     grants: u32,
     restores: u32,
     restores_before_the_first_grant: u32,
@@ -51,7 +58,7 @@ struct Counts {
 ///
 /// # Panics
 /// If the store grants a tick twice.
-fn restore_in_round(
+pub fn restore_in_round(
     under_test: &dyn StoreUnderTest,
     round: u32,
     counts: &mut Counts,
