@@ -395,10 +395,9 @@ pub unsafe extern "C" fn flakeid_generator_nodes(
         // SAFETY: the C caller guarantees that `nodes` has room for `n` integers.
         let room = unsafe { border::numbers(nodes, n, "nodes")? };
         let Some(room) = room.get_mut(..now.len()) else {
-            let bytes = size_of::<u64>();
-            return Err(Fault::TooSmall { size: n * bytes, needed: now.len() * bytes });
+            return Err(Fault::TooSmall { size: n * size_of::<u64>(), needed: size_of_val(now) });
         };
-        room.copy_from_slice(&now);
+        room.copy_from_slice(now);
         count.write(now.len());
         Ok(())
     })

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_void};
 use std::mem::{MaybeUninit, offset_of};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use flakeid::{Generator, LeaseBuilder};
+use flakeid::LeaseBuilder;
 use flakeid_core::Error;
 
 use crate::border::{self, Sized32, given};

@@ -71,7 +71,7 @@ pub fn restore_in_round(
     let (mut copies, mut kept_grants) = (Vec::new(), 0);
     for step in 0..3 {
         if step == copied_after {
-            copies.extend((0..1 + random.below(2)).map(|_| under_test.backup()));
+            copies.extend((0..=random.below(2)).map(|_| under_test.backup()));
             kept_grants = fixture.log().grants();
         }
         counts.grants += u32::from(random.grant(&fixture, &mut client));

@@ -41,6 +41,10 @@ mod threads {
 
     /// Sets the function that waits on this thread call at least every 100 ms, and returns the previous function. If
     /// the function returns true, the wait ends as if its longest time had passed. The function may use any generator.
+    #[expect(
+        clippy::must_use_candidate,
+        reason = "only a call within another one restores the previous function"
+    )]
     pub fn set_interrupt(check: Option<Check>) -> Option<Check> {
         replace(check, None)
     }

@@ -191,7 +191,7 @@ mod tests {
         let wide = wide.node(0).clock(clock).build().unwrap();
         let wait = Duration::from_secs(1);
         let (count, waits) = (pieces * PIECE, Counter::default());
-        let pieces = IdPieces::new(wide.into(), count, wait, waits);
+        let pieces = IdPieces::new(wide, count, wait, waits);
         Body::ids(IdStream::new(pieces, Form::Octets, Arc::clone(pacing)))
     }
 

@@ -155,7 +155,7 @@ mod tests {
         let store = MemoryStore::on(clock.clone());
         let open = move || Ok(Box::new(store.clone()) as _);
         let leased = flakeid::LeaseBuilder::from_store(Layout::TWITTER, open).clock(clock.clone());
-        for generator in [Generator::from(fixed.build().unwrap()), leased.open().unwrap()] {
+        for generator in [fixed.build().unwrap(), leased.open().unwrap()] {
             clock.set(now + 1_000);
             generator.next_id().unwrap();
             assert!(readiness(&generator).ready, "{generator:?}");

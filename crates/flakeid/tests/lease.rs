@@ -379,12 +379,13 @@ fn open_returns_permanent_errors_without_waiting() {
 #[test]
 fn invalid_options_are_refused_before_the_store_is_opened() {
     let unopened = || LeaseBuilder::from_store(LAYOUT, || panic!("the store was opened"));
+    let (first, last) = (5, 4);
     for (builder, kind) in [
         (unopened().namespace(""), ErrorKind::InvalidOption),
         (unopened().namespace("a b"), ErrorKind::InvalidOption),
         (unopened().identity(Identity::Node(1024)), ErrorKind::FieldOutOfRange),
         (unopened().identity(Identity::Name(String::new())), ErrorKind::InvalidOption),
-        (unopened().node_range(5..=4), ErrorKind::FieldOutOfRange),
+        (unopened().node_range(first..=last), ErrorKind::FieldOutOfRange),
         (unopened().node_range(0..=1024), ErrorKind::FieldOutOfRange),
         (unopened().window(Duration::from_millis(1)), ErrorKind::FieldOutOfRange),
         (unopened().ttl(Duration::ZERO), ErrorKind::FieldOutOfRange),

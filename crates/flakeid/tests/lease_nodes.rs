@@ -96,7 +96,7 @@ fn generator_with_four_nodes_replaces_lost_nodes() {
     let first = leased.nodes()[0];
     check_nodes_are_replaced(&store, layout, &leased, &[first]);
     let all = leased.nodes();
-    check_nodes_are_replaced(&store, layout, &leased, &all);
+    check_nodes_are_replaced(&store, layout, &leased, all);
 }
 
 #[test]

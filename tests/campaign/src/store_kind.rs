@@ -36,11 +36,16 @@ pub(crate) enum StoreKind {
 
 /// The kinds of stores, and before them the values that select several.
 static VALUES: LazyLock<Vec<StoreKind>> = LazyLock::new(|| {
-    use StoreKind::*;
-    let mut values = vec![All, Servers, Clusters, Samples, Sqlite];
-    values.extend(KINDS.iter().map(Server));
-    values.extend([Broker, PostgresStandby, Galera, RedisSentinel, EtcdCluster]);
-    values
+    let several = [StoreKind::All, StoreKind::Servers, StoreKind::Clusters, StoreKind::Samples];
+    let clusters = [
+        StoreKind::Broker,
+        StoreKind::PostgresStandby,
+        StoreKind::Galera,
+        StoreKind::RedisSentinel,
+        StoreKind::EtcdCluster,
+    ];
+    let servers = KINDS.iter().map(StoreKind::Server);
+    several.into_iter().chain([StoreKind::Sqlite]).chain(servers).chain(clusters).collect()
 });
 
 impl StoreKind {

@@ -69,7 +69,7 @@ pub(super) fn open(args: &SourceArgs, layout: Layout) -> Result<Generator, Failu
         if let Some(bits) = &args.sequence_start {
             builder = builder.set("sequence_start", bits)?;
         }
-        return Ok(builder.build()?.into());
+        return Ok(builder.build()?);
     }
     let mut builder = args.lease.builder(layout, identity)?;
     if let Some(bits) = &args.sequence_start {

@@ -45,6 +45,9 @@ pub trait TenureSource: Any + Send + Sync {
     fn leave(&self, has_left: bool);
 }
 
+/// A call that is repeated on a newer tenure, and waits at most the given time.
+type Retried<'a, T> = dyn FnMut(&Arc<Tenure>, Duration) -> Result<T, Error> + 'a;
+
 pub(super) struct Home {
     /// The tenure that was used last, or null after a leased generator has been closed. If the tenure has ended in the
     /// meantime, a call on it fails and is repeated on the newest tenure.
@@ -173,7 +176,7 @@ impl Generator {
     pub(crate) fn run_on_newest<T>(
         &self,
         max_wait: Duration,
-        call: &mut dyn FnMut(&Arc<Tenure>, Duration) -> Result<T, Error>,
+        call: &mut Retried<'_, T>,
     ) -> Result<T, Error> {
         match self.newest().and_then(|tenure| call(tenure, max_wait)) {
             Ok(done) => Ok(done),
@@ -201,7 +204,7 @@ impl Generator {
         &self,
         mut error: Error,
         max_wait: Duration,
-        retry: &mut dyn FnMut(&Arc<Tenure>, Duration) -> Result<T, Error>,
+        retry: &mut Retried<'_, T>,
     ) -> Result<T, Error> {
         let Some(source) = self.source() else { return Err(error) };
         let has_ended = |error: &Error| {
@@ -233,7 +236,7 @@ impl Generator {
         &self,
         error: Error,
         _max_wait: Duration,
-        _retry: &mut dyn FnMut(&Arc<Tenure>, Duration) -> Result<T, Error>,
+        _retry: &mut Retried<'_, T>,
     ) -> Result<T, Error> {
         Err(error)
     }

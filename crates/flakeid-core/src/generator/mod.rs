@@ -169,7 +169,7 @@ impl Generator {
     #[cold]
     #[inline(never)]
     fn next_id_slowly(&self, max_wait: Duration) -> Result<Id, Error> {
-        self.run(max_wait, |tenure, left| tenure.next_id_slowly(left))
+        self.run(max_wait, Tenure::next_id_slowly)
     }
 
     /// Returns the next ID if the fast path can issue the ID at the given time of [`SystemClock`](crate::SystemClock),

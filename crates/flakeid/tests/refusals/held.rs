@@ -31,7 +31,7 @@ pub(crate) fn check_end(
     let mut ids = Vec::new();
     let error = use_up(&mut ids, || generator.next_id());
     check_error(&error, ErrorKind::LeaseExpired, parts);
-    let lease = flakeid::Lease::of(&generator).unwrap().status();
+    let lease = flakeid::Lease::of(generator).unwrap().status();
     check_secrecy(&format!("{lease:?} {generator:?}"));
     check_error(&lease.last_error.unwrap(), kind, parts);
     for event in &*events.lock().unwrap() {
