@@ -105,7 +105,7 @@ impl CachedGenerator {
     /// # Errors
     /// - [`FieldOutOfRange`](ErrorKind::FieldOutOfRange) if `boost_power` or `padding_factor` is out of range.
     /// - [`InvalidOption`](ErrorKind::InvalidOption) if `max_age` or `refill_interval` is too short, if the system
-    ///   cannot start a thread, or if the generator has [`Rollback::ClockSequence`], because the IDs of such a
+    ///   cannot start a thread, or if the generator has [`Rollback::ClockSequence`](crate::Rollback::ClockSequence), because the IDs of such a
     ///   generator do not increase.
     /// - The errors of [`Generator::fill`] for the first IDs.
     pub fn with(generator: &Generator, options: RingOptions) -> Result<Self, Error> {
