@@ -192,7 +192,16 @@ struct folder {
     }
     folder(const folder &) = delete;
     folder &operator=(const folder &) = delete;
-    ~folder() { std::filesystem::remove_all(path); }
+    // A lease that was closed within its own event function ends in the background, and may still write to the folder.
+    ~folder() {
+        std::error_code failed;
+        for (int attempt = 0; attempt < 200; ++attempt) {
+            std::filesystem::remove_all(path, failed);
+            if (!failed && !std::filesystem::exists(path)) return;
+            std::this_thread::sleep_for(milliseconds(50));
+        }
+        check(false, "the folder was removed");
+    }
 };
 
 void leases() {
