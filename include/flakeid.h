@@ -1677,9 +1677,10 @@ flakeid_status flakeid_generator_lease(const struct flakeid_generator *generator
 /**
  * Sets a function with which the calling thread can end its own waits; NULL removes the function.
  * Every call of this thread that waits for an ID or a lease then calls the function at least every
- * 100 ms. If the function returns a nonzero value, the call makes one last attempt, and otherwise
- * fails as if max_wait_ms had passed. The program must remove the function before user_data
- * becomes invalid and before the thread ends. Other threads have their own functions.
+ * 100 ms. If the function returns a nonzero value, the call makes one last attempt. If that
+ * attempt gets nothing, the call fails as if max_wait_ms had passed. The program must remove the
+ * function before user_data becomes invalid and before the thread ends. Other threads have their
+ * own functions.
  */
 void flakeid_set_interrupt(flakeid_interrupt_callback function, void *user_data);
 

@@ -26,9 +26,10 @@ fn is_over() -> bool {
 
 /// Sets a function with which the calling thread can end its own waits; NULL removes the function.
 /// Every call of this thread that waits for an ID or a lease then calls the function at least every
-/// 100 ms. If the function returns a nonzero value, the call makes one last attempt, and otherwise
-/// fails as if max_wait_ms had passed. The program must remove the function before user_data
-/// becomes invalid and before the thread ends. Other threads have their own functions.
+/// 100 ms. If the function returns a nonzero value, the call makes one last attempt. If that
+/// attempt gets nothing, the call fails as if max_wait_ms had passed. The program must remove the
+/// function before user_data becomes invalid and before the thread ends. Other threads have their
+/// own functions.
 #[unsafe(no_mangle)]
 pub extern "C" fn flakeid_set_interrupt(function: InterruptCallback, user_data: *mut c_void) {
     CURRENT.set((function, user_data));

@@ -11,9 +11,9 @@
 //! ```
 //!
 //! A [`Layout`] defines the meaning of the bits. [Presets](Layout::presets) cover Twitter, Discord and other systems; a
-//! descriptor such as `t42.n8.s13@1420070400000/5ms` defines any other layout. A [`Generator`] counts positions in the ID space of one
-//! node with one atomic word. [`Overflow`] and [`Rollback`] select its behaviour when a tick is full and when the clock
-//! goes backwards.
+//! descriptor such as `t42.n8.s13@1420070400000/5ms` defines any other layout. A [`Generator`] counts positions in the
+//! ID space of one node with one atomic word. [`Overflow`] and [`Rollback`] select its behaviour when a tick is full and
+//! when the clock goes backwards.
 //!
 //! # What a generator with a fixed node promises
 //! No two calls in one process return the same ID, regardless of threads, clock changes and `fork`. A process that

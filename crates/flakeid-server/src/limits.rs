@@ -32,7 +32,8 @@ pub struct Limit {
     pub default: String,
     /// The server's response beyond the limit.
     pub beyond: &'static str,
-    /// The name of a metric without its prefix and suffix, optionally followed by the value of a label, or an empty string.
+    /// The name of a metric without its prefix and suffix, optionally followed by the value of a label. The string is
+    /// empty if no metric counts the limit.
     pub metric: &'static str,
 }
 

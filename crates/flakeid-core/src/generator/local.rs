@@ -14,8 +14,8 @@ use crate::{Error, Id};
 ///
 /// The IDs of one handle strictly increase, and no two handles issue the same ID. A chunk is valid for one tick of the
 /// kernel's coarse clock (a few milliseconds), and only while the generator may issue IDs: in its window, in the
-/// process that reserved the chunk, and on the same leased node. The handle discards the rest of an invalid chunk. The times in IDs are therefore
-/// never ahead of the clock, but they may lag by up to one tick of the coarse clock.
+/// process that reserved the chunk, and on the same leased node. The handle discards the rest of an invalid chunk. The
+/// times in IDs are therefore never ahead of the clock, but they may lag by up to one tick of the coarse clock.
 ///
 /// Reserved IDs count towards a tick's sequence, so ticks fill up sooner if there are many handles and only 12 sequence
 /// bits. On a manual or custom clock, a chunk is valid until the clock's reading changes.
@@ -199,7 +199,8 @@ impl Chunk {
     /// method to show that loom detects the missing checks.
     #[cfg(all(test, loom))]
     pub(super) fn next_id(&mut self, looks: bool) -> Result<Id, Error> {
-        if if looks { self.holds() } else { self.next < self.end } {
+        let is_usable = if looks { self.holds() } else { self.next < self.end };
+        if is_usable {
             return Ok(self.hand_out());
         }
         let tenure = Arc::clone(&self.tenure);

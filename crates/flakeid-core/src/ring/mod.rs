@@ -53,7 +53,7 @@ use single::Ring;
 /// The ring keeps the generator alive. Closing or dropping the `CachedGenerator` ends the thread and waits for it.
 pub struct CachedGenerator {
     /// The rings of all tenures, newest first. The threads of older rings have ended, but these rings remain in memory
-    /// because other threads can still read them. The list stays short, because a process has only a few tenures.
+    /// because other threads can still read them. The list grows by one ring with each change of the node.
     rings: Chain<Ring>,
     options: RingOptions,
     closed: AtomicBool,
@@ -105,8 +105,9 @@ impl CachedGenerator {
     /// # Errors
     /// - [`FieldOutOfRange`](ErrorKind::FieldOutOfRange) if `boost_power` or `padding_factor` is out of range.
     /// - [`InvalidOption`](ErrorKind::InvalidOption) if `max_age` or `refill_interval` is too short, if the system
-    ///   cannot start a thread, or if the generator has [`Rollback::ClockSequence`](crate::Rollback::ClockSequence), because the IDs of such a
-    ///   generator do not increase.
+    ///   cannot start a thread, or if the generator has
+    ///   [`Rollback::ClockSequence`](crate::Rollback::ClockSequence), because the IDs of such a generator do not
+    ///   increase.
     /// - The errors of [`Generator::fill`] for the first IDs.
     pub fn with(generator: &Generator, options: RingOptions) -> Result<Self, Error> {
         let (rings, closed) = (Chain::default(), AtomicBool::new(false));
@@ -205,8 +206,8 @@ impl CachedGenerator {
     /// Closes the ring, and waits for the refill thread to end. If a handler on the refill thread calls this method,
     /// the method does not wait. Calls that are waiting for an ID from the ring, and all later calls that take IDs,
     /// fail with [`Closed`](ErrorKind::Closed). The remaining IDs are never issued, and the generator stays open.
-    /// Closing the ring again has no effect, and neither does closing it in a forked child. On a
-    /// leased node, this call closes the child's own ring instead.
+    /// Closing the ring again has no effect. In a forked child, the call ends only the child's own ring, which exists if
+    /// the node is leased; the parent's ring stays open.
     pub fn close(&self) {
         self.closed.store(true, Ordering::Release);
         // If another thread creates a ring concurrently, the memory fences of both threads ensure that this thread sees

@@ -8,8 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::rate::{MOST_CLIENTS, Sender, TooMany};
 
-/// The number of streams of IDs that one connection may receive at the same time. Further calls wait for an earlier one to
-/// end.
+/// The number of streams of IDs that one connection may receive at the same time. Further calls wait until one ends.
 pub(crate) const STREAMS: usize = 8;
 /// The number of streams of IDs that one client may receive at the same time, on all its connections. Further calls wait
 /// for an earlier one to end.
@@ -58,7 +57,7 @@ impl OfClients {
         let client = self.of(sender);
         let too_many = || TooMany {
             message: format!(
-                "{WAITING_CALLS} calls of this client wait for one of its streams to end: end streams, or open fewer"
+                "{WAITING_CALLS} calls of this client already wait for one of its streams to end: end streams, or open fewer"
             ),
             wait: RETRY,
         };

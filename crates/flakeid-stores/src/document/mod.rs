@@ -7,8 +7,8 @@
 //! - **Continuity**: a document contains the [identity](Reading::identity) of the object that contains it, and the time
 //!   at which it was written. The namespace counts as restored if the identity differs, if the object was changed at
 //!   another time or by another program, or, in a store that does not notice older data, if the document is so old that
-//!   no lease can be in use; see [`OldDocuments`](crate::backend::OldDocuments). An object that gets its identity only when it is created is created
-//!   without a namespace, so that a namespace and its identity always appear in one write.
+//!   no lease can be in use; see [`OldDocuments`](crate::backend::OldDocuments). An object that gets its identity only
+//!   when it is created is created without a namespace, so that a namespace and its identity always appear in one write.
 //! - **Late writes**: a process may be paused between its read and its write, while the store is restored to the state
 //!   that the process read. The store's times of both responses show the pause, and the process then does not use what it
 //!   wrote. Other processes see a restored document: its identity is that of the object that was read, or it was changed

@@ -393,12 +393,13 @@ pub fn lease(url: &str, layout: Layout) -> Result<LeaseBuilder, Error> {
 
 /// Returns a builder for a lease that is configured by environment variables. `FLAKEID_STORE` contains the URL of
 /// the store; if the variable is not set, the lease is from the store that root has named for this host, or from this
-/// user's embedded store ([`default_store_url`](crate::default_store_url)). `FLAKEID_NAMESPACE` contains the namespace, by default `default`.
+/// user's embedded store ([`default_store_url`](crate::default_store_url)). `FLAKEID_NAMESPACE` contains the namespace,
+/// by default `default`.
 ///
 /// # Errors
 /// [`InvalidOption`](flakeid_core::ErrorKind::InvalidOption) if the URL does not specify a supported store or
-/// broker; the errors of [`default_store_url`](crate::default_store_url), for example inside a container, if `FLAKEID_STORE`
-/// is not set.
+/// broker; the errors of [`default_store_url`](crate::default_store_url), for example inside a container, if
+/// `FLAKEID_STORE` is not set.
 pub fn auto(layout: Layout) -> Result<LeaseBuilder, Error> {
     let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
     let builder = match variable("FLAKEID_STORE") {
